@@ -113,7 +113,7 @@ static void print_table(const request *r, const bench_image *image, const timing
 
 static void print_json(const request *r, const bench_image *image, const timing *timings, int n)
 {
-    static const char *const distances[] = {"l1", "l2", "linf"};
+    static const char *const distances[] = {"l1", "l2", "linf", "sam"};
     json j = json_to(stdout);
     json_open(&j, NULL, '[');
     for (int i = 0; i < n; i++) {

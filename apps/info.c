@@ -207,6 +207,7 @@ static int run(request *r)
 static const char *check(const request *r)
 {
     if (r->job.task == QFZ_CUT) return cut_command.check(r);
+    if (r->job.task == QFZ_LABEL) return label_command.check(r);
     return r->job.task == QFZ_SIMPLIFY ? simplify_command.check(r) : NULL;
 }
 

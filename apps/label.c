@@ -2,6 +2,14 @@
 /* label.c - qfz label: connected components. */
 #include "run_job.h"
 
+static const char *check(const request *r)
+{
+    if (r->job.criterion.has_alpha) return NULL;
+    if (r->job.edges) return "--edges needs --alpha, the largest level that joins";
+    if (!r->job.criterion.weights) return NULL;
+    return "--weights need --alpha; without it, regions are of equal values in every band of -b";
+}
+
 const command label_command = {
     .name = "qfz label",
     .page = "qfz-label",
@@ -19,6 +27,7 @@ const command label_command = {
     .example = "qfz label --connectivity 8 --background 0 mask.tif components.tif\n"
                "qfz label --alpha 12 --regions regions.gpkg scene.tif labels.tif\n"
                "qfz label --count-only -j 4 mosaic.vrt",
+    .check = check,
     .json = run_job_json,
     .run = run_job,
 };

@@ -39,11 +39,38 @@ const option option_table[] = {
      HELP("Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that share an edge or "
           "a corner). Default: 4."),
      .set = set_chosen_int, .at = AT(job.criterion.connectivity)},
-    {"--distance", TAKES("l1|l2|linf"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"--distance", TAKES("l1|l2|linf|sam"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
      .section = criterion,
      HELP("Dissimilarity of two neighbours over all bands: l1 (sum of the absolute differences), "
-          "l2 (Euclidean distance) or linf (largest absolute difference). Default: l1."),
+          "l2 (Euclidean distance), linf (largest absolute difference) or sam (spectral angle: the "
+          "angle between the two vectors of values, in radians). Default: l1."),
      .set = set_choice, .at = AT(job.criterion.distance)},
+    {"--weights", TAKES("W,W,..."), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+     .section = criterion,
+     HELP("One weight per band, for l1, l2 and linf: each band's absolute difference is multiplied "
+          "by the weight of the band. A weight is at least 0, and one weight is greater than 0; a "
+          "band of weight 0 does not matter. Dissimilarities are then single-precision numbers. "
+          "Default: no weights."),
+     .set = set_weights},
+    {"--edges", TAKES("FILE"), .commands = FOR_JOBS | FOR_INFO, .section = criterion,
+     .help = {{FOR_CUT, "Cut the levels of edges in the raster FILE, which need not come from qfz "
+                        "saliency. FILE takes the place of SALIENCY and has 2 bands (4-connected) "
+                        "or 4 bands (8-connected) of integers or Float32, at least 0: the edges "
+                        "from each pixel to the right, below, below right, below left. NaN and "
+                        "nodata are no edge. Default: SALIENCY, with the metadata of qfz "
+                        "saliency."},
+              {FOR_LABEL, "Take the levels of edges from the raster FILE, of the size of SRC, "
+                          "instead of the dissimilarities of pixels; --alpha is then required. "
+                          "FILE has 2 bands (4-connected) or 4 bands (8-connected) of integers or "
+                          "Float32, at least 0: the edges from each pixel to the right, below, "
+                          "below right, below left. NaN and nodata are no edge. Default: the "
+                          "dissimilarities."},
+              {0, "Take the levels of edges from the raster FILE, of the size of SRC, instead of "
+                  "the dissimilarities of pixels. FILE has 2 bands (4-connected) or 4 bands "
+                  "(8-connected) of integers or Float32, at least 0: the edges from each pixel to "
+                  "the right, below, below right, below left. NaN and nodata are no edge. Default: "
+                  "the dissimilarities."}},
+     .set = set_text, .at = AT(job.edges)},
     {"--alpha", TAKES("A"), .commands = FOR_RASTERS | FOR_INFO | FOR_BENCH, .section = criterion,
      .help = {{FOR_LABEL, "Regions are alpha-components: two neighbours join if their "
                           "dissimilarity is at most A. A is at least 0, or inf, in the unit of the "

@@ -42,6 +42,7 @@ void request_fini(request *r)
     free_list(&r->creation_options);
     free(r->bands);
     free(r->omega);
+    free(r->weights);
     free(r->gpus);
 }
 
@@ -254,8 +255,18 @@ static bool check_count_only(const request *r)
     return r->n_operands <= 1;
 }
 
+/* In a cut, --edges FILE takes the place of the operand SALIENCY. */
+static void place_edges(request *r)
+{
+    if (r->job.task != QFZ_CUT || !r->job.edges || r->n_operands == OPERANDS_MAX) return;
+    r->operands[1] = r->operands[0];
+    r->operands[0] = r->job.edges;
+    r->n_operands++;
+}
+
 static bool check(request *r)
 {
+    place_edges(r);
     if (r->n_operands < (r->job.count_only ? 1 : r->command->min_operands)) {
         const char *const operands = r->command->operands;
         complain(r->command, "arguments are missing; usage: %s [options] %.*s", r->command->name,

@@ -52,7 +52,7 @@ typedef struct request {
     curve_request curve;
 
     int *bands;
-    double *omega;
+    double *omega, *weights;
     int *gpus;
     string_list open_options, config, creation_options;
     bool given[OPTIONS_MAX]; /* by position in the table */

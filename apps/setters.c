@@ -276,26 +276,42 @@ const char *set_ranks(const option *o, request *r, const char *const *values)
     return NULL;
 }
 
-const char *set_omega(const option *o, request *r, const char *const *values)
+/* Replaces *list by the n numbers of a text like 1,2.5,3. */
+static const char *read_limits(const option *o, request *r, const char *text, double **list, int *n)
 {
-    const int n = count_commas(values[0]) + 1;
+    const int n_there = count_commas(text) + 1;
     const char *wrong = NULL;
-    char *const words = strdup(values[0]);
-    double *const omega = malloc((size_t)n * sizeof *omega);
-    if (!words || !omega) wrong = no_memory;
+    char *const words = strdup(text);
+    double *const numbers = malloc((size_t)n_there * sizeof *numbers);
+    if (!words || !numbers) wrong = no_memory;
     char *rest = words;
-    for (int i = 0; !wrong && i < n; i++)
-        wrong = read_limit(o, r, strsep(&rest, ","), &omega[i]);
+    for (int i = 0; !wrong && i < n_there; i++)
+        wrong = read_limit(o, r, strsep(&rest, ","), &numbers[i]);
     free(words);
     if (wrong) {
-        free(omega);
+        free(numbers);
         return wrong;
     }
-    free(r->omega);
-    r->omega = omega;
-    r->job.criterion.omega = omega;
-    r->job.criterion.n_omega = n;
+    free(*list);
+    *list = numbers;
+    *n = n_there;
     return NULL;
+}
+
+const char *set_omega(const option *o, request *r, const char *const *values)
+{
+    qfz_criterion *const criterion = &r->job.criterion;
+    const char *const wrong = read_limits(o, r, values[0], &r->omega, &criterion->n_omega);
+    if (!wrong) criterion->omega = r->omega;
+    return wrong;
+}
+
+const char *set_weights(const option *o, request *r, const char *const *values)
+{
+    qfz_criterion *const criterion = &r->job.criterion;
+    const char *const wrong = read_limits(o, r, values[0], &r->weights, &criterion->n_weights);
+    if (!wrong) criterion->weights = r->weights;
+    return wrong;
 }
 
 const char *set_min_area(const option *o, request *r, const char *const *values)

@@ -102,9 +102,23 @@ typedef struct qfz_error {
 typedef enum qfz_type { QFZ_U8 = 0, QFZ_I8, QFZ_U16, QFZ_I16, QFZ_U32, QFZ_I32, QFZ_F32 } qfz_type;
 
 /* Dissimilarity of two pixels over all bands: sum of absolute differences, Euclidean distance,
- * largest absolute difference.  Integer rasters: l1 and linf are exact integers.  Everything else
- * is IEEE single precision in a fixed order of operations. */
-typedef enum qfz_distance { QFZ_L1 = 0, QFZ_L2, QFZ_LINF } qfz_distance;
+ * largest absolute difference, spectral angle.
+ *
+ * Without weights, l1 and linf of integer rasters are exact integers.  Everything else is an IEEE
+ * single, computed in this order, each operation rounded to nearest:
+ *   - l2 of integers without weights: the sum of squares exactly, then its root;
+ *   - floats: |a - b| in each band; sum, sum of squares or maximum in the order of the bands; for
+ *     l2 the root.  The difference of equal infinities is 0;
+ *   - with weights, integers and floats alike: |a - b|, exact for integers, rounded to a single;
+ *     times the weight as a single; then as floats.  Bands of weight 0 are left out;
+ *   - the angle in radians, 0 to pi: dot products a.b, a.a and b.b in double precision, in the
+ *     order of the bands; from them the angle in double precision by the fixed operations of
+ *     src/core/angle.h; then rounded.  Vectors in one direction have the angle 0 if their dot
+ *     products are exact, as those of 8 and 16 bits are; any result is within 3e-8 of the angle,
+ *     before it is rounded.  A vector of zeros, or one with an infinite value, has no direction:
+ *     its angle is 0 to another one without, and pi / 2 to one with a direction.  The angle needs
+ *     two bands or more, and takes no weights. */
+typedef enum qfz_distance { QFZ_L1 = 0, QFZ_L2, QFZ_LINF, QFZ_SAM } qfz_distance;
 
 typedef enum qfz_engine_choice {
     QFZ_ENGINE_AUTO = 0, /* CUDA where it can do the work, else the CPU */
@@ -122,11 +136,14 @@ typedef struct qfz_criterion {
                               Tree and saliency are of all alphas and ignore it */
     const double *omega;   /* largest max - min of a region, per band, >= 0; NULL: no limit */
     int n_omega;       /* length of omega: 1 (the same for every band), or the number of bands */
+    int n_weights;     /* length of weights: the number of bands; ignored where weights is NULL */
     uint64_t min_area; /* N: least number of pixels of a region.  The hierarchy is filtered so that
                           no region of any cut is smaller, except whole areas of valid pixels that
                           are; a region may span more than omega for it.  0 or 1: no filter.
                           On the CPU engine; not for trees and cuts */
-    uint64_t reserved[5];
+    const double *weights; /* of l1, l2 and linf: one per band, finite, >= 0, at least one > 0; flat
+                              zones ignore them; NULL: none */
+    uint64_t reserved[4];
 } qfz_criterion;
 
 /* Published GPU methods by their names, for gpu_method of jobs and sessions.  A job or session that
@@ -174,9 +191,9 @@ typedef enum qfz_task {
  * right, below left), each edge stored at the pixel that it starts from; qfz_job of QFZ_CUT reads
  * this form only.  PIXEL: largest level around each pixel.  KHALIMSKY: (2h - 1) x (2w - 1) cells.
  *
- * Outputs carry metadata: QFZ_CONTENT (labels, painted, saliency), QFZ_CONNECTIVITY, QFZ_DISTANCE;
- * saliency also QFZ_LAYOUT, labels and painted rasters also QFZ_ALPHA and QFZ_OMEGA, and
- * outputs with a least area of regions QFZ_MIN_AREA. */
+ * Outputs carry metadata: QFZ_CONTENT (labels, painted, saliency), QFZ_CONNECTIVITY, QFZ_DISTANCE,
+ * QFZ_WEIGHTS where there are weights; saliency also QFZ_LAYOUT, labels and painted rasters also
+ * QFZ_ALPHA and QFZ_OMEGA, and outputs with a least area of regions QFZ_MIN_AREA. */
 typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
 
 /* A pixel is invalid if all of its bands hold nodata, or if any does. */
@@ -314,6 +331,14 @@ typedef struct qfz_job {
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
     bool allow_network;   /* src and mask, and what a VRT names, may be read over a network */
     bool unused_flags[7]; /* must be false */
+
+    /* A raster of src's size whose bands are levels of edges, stored as in QFZ_EDGES: 2 bands
+     * (4-connected) or 4 (8-connected) of integers or Float32, >= 0; NaN, or the band's nodata: no
+     * edge.  label, simplify, saliency: these levels take the place of dissimilarities; src gives
+     * valid pixels, georeference and values; label needs alpha.  cut: read instead of src, which is
+     * NULL or the same name, without the metadata that a saliency raster has.  NULL: none.  CPU
+     * engine, except cut. */
+    const char *edges;
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
@@ -438,11 +463,19 @@ typedef struct qfz_image {
     const uint8_t *valid;  /* h * w bytes, 0 = invalid, else 1; NULL: all pixels are valid.  Pixels
                               with a NaN must be invalid */
     qfz_memory memory;     /* of pixels and valid */
-    int reserved;          /* must be 0 */
+    int edges_are_float;   /* 0: edges holds integers; 1: the bits of IEEE singles */
     const uint8_t *zeroed; /* h * w bytes, bit d = the edge from the pixel in direction d has level
                               0 whatever the values, if its two pixels are valid: right 0, below
                               1, below right 2, below left 3.  NULL: none.  In host memory; not for
                               trees, and not for the CUDA engine */
+    const uint32_t *edges; /* 2 (4-connected) or 4 (8-connected) planes of h * w levels, of the
+                              edges from each pixel to the right, below, below right, below left:
+                              they take the place of the dissimilarities of pixels.  QFZ_NO_EDGE:
+                              the two pixels are no neighbours.  Levels of singles are >= 0 and no
+                              NaN; where an edge leaves the image or ends in an invalid pixel, its
+                              level is not used.  Distance and weights of the criterion are not
+                              used, and LABEL needs alpha.  NULL: levels are those of pixels.  In
+                              host memory; not for the CUDA engine */
 } qfz_image;
 
 static inline qfz_image qfz_image_default(void)
@@ -578,8 +611,8 @@ QFZ_API qfz_tree qfz_session_tree(const qfz_session *session);
 QFZ_API int64_t qfz_session_tree_room(const qfz_session *session);
 
 /* The dissimilarity that a level stands for, in units of the pixels.  Levels are whole numbers for
- * l1 and linf of integers, and the bits of an IEEE single for everything else; both in the order of
- * the dissimilarities.  level must not be QFZ_NO_EDGE. */
+ * l1 and linf of integers without weights, and the bits of an IEEE single for everything else; both
+ * in the order of the dissimilarities.  level must not be QFZ_NO_EDGE. */
 QFZ_API double qfz_session_level(const qfz_session *session, uint32_t level);
 
 /* Features of regions, as arrays in host memory of the caller.  An array that is NULL is not

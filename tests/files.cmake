@@ -32,6 +32,9 @@ foreach(place disk device folder)
     qfz_add_shell_test(cli_${place} ${CMAKE_CURRENT_SOURCE_DIR}/cli/places.sh ${QFZ_COMMAND}
         ${place})
 endforeach()
+# The page on levels of edges.
+qfz_add_shell_test(cli_edges python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/edges.py ${QFZ_COMMAND}
+    ${CMAKE_SOURCE_DIR}/docs/user/edges.md)
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
 # Batch jobs: in parts, killed, stopped, on storage that is full, damaged or stalled, by the scripts

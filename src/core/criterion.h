@@ -14,4 +14,10 @@ qfz_status qfz_criterion_check(const qfz_criterion *criterion, qfz_error *err);
 qfz_status qfz_criterion_spread_omega(const qfz_criterion *criterion, int n_bands, double **omega,
                                       qfz_error *err);
 
+/* *weights = an array of one weight per band as singles, which the caller frees with free(), or
+ * NULL if the criterion has none.  QFZ_EARG unless there is one weight per band; each is 0, or a
+ * positive number in the range of a single; and one is positive. */
+qfz_status qfz_criterion_spread_weights(const qfz_criterion *criterion, int n_bands,
+                                        float **weights, qfz_error *err);
+
 #endif

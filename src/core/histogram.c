@@ -12,7 +12,7 @@ _Static_assert((int)SLOTS == 2 * (int)QFZ_HISTOGRAM_BINS, "the table is at most 
 /* Levels that are bits of floats have a dense bin for level 0 only: the others are far apart. */
 static uint32_t dense_of(const qfz_rule *rule, uint32_t max_level)
 {
-    if (qfz_levels_are_float(rule->type, rule->distance)) return 1;
+    if (qfz_levels_are_float(rule)) return 1;
     return max_level < QFZ_HISTOGRAM_DENSE ? max_level + 1 : QFZ_HISTOGRAM_DENSE;
 }
 
@@ -25,8 +25,7 @@ int64_t qfz_histogram_bytes(const qfz_rule *rule)
 {
     uint32_t max_level = 0;
     qfz_error ignored = {.status = QFZ_OK};
-    if (qfz_max_level(rule->type, rule->n_bands, rule->distance, &max_level, &ignored) != QFZ_OK)
-        return 0;
+    if (qfz_max_level(rule, &max_level, &ignored) != QFZ_OK) return 0;
     const uint32_t n_dense = dense_of(rule, max_level);
     const int64_t word = sizeof(uint64_t), half = sizeof(uint32_t);
     const int64_t far = QFZ_HISTOGRAM_BINS * (word + half) + SLOTS * half;
@@ -37,7 +36,7 @@ qfz_status qfz_histogram_init(qfz_histogram *histogram, const qfz_rule *rule, qf
 {
     qfz_histogram h = {0};
     qfz_status st;
-    QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &h.max_level, err));
+    QFZ_TRY(qfz_max_level(rule, &h.max_level, err));
     h.n_dense = dense_of(rule, h.max_level);
     QFZ_TRY_OR(st, failed, QFZ_NEW_ZERO(&h.dense, (int64_t)h.n_dense + 1, err));
     if (has_far(h.n_dense, h.max_level)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* level.c - levels of pairs of pixels, and the limits of a rule. */
 #include "core/simd.h"
+#include "core/angle.h"
 #include "core/level.h"
 #include "core/wide.h"
 
@@ -21,6 +22,7 @@ static const struct {
 };
 
 static const uint32_t infinity_level = 0x7f800000u;
+static const uint32_t pi_level = 0x40490fdbu; /* the nearest single */
 
 size_t qfz_type_bytes(qfz_type type)
 {
@@ -37,24 +39,40 @@ bool qfz_type_is_float(qfz_type type)
     return type == QFZ_F32;
 }
 
-bool qfz_levels_are_float(qfz_type type, qfz_distance distance)
+bool qfz_levels_are_float(const qfz_rule *rule)
 {
-    return qfz_type_is_float(type) || distance == QFZ_L2;
+    if (rule->edge_levels) return rule->edges_are_float;
+    return qfz_type_is_float(rule->type) || rule->weights || rule->distance == QFZ_L2 ||
+           rule->distance == QFZ_SAM;
 }
 
-qfz_status qfz_max_level(qfz_type type, int n_bands, qfz_distance distance, uint32_t *level,
-                         qfz_error *err)
+/* The square of a difference of floats may vanish, and so may its product with a weight. */
+bool qfz_level_0_is_equal(const qfz_rule *rule)
 {
-    if (qfz_levels_are_float(type, distance)) {
-        *level = infinity_level;
+    return !qfz_type_is_float(rule->type) && !rule->weights && rule->distance != QFZ_SAM &&
+           !rule->edge_levels;
+}
+
+qfz_status qfz_max_level(const qfz_rule *rule, uint32_t *level, qfz_error *err)
+{
+    const uint64_t n_bands = (uint64_t)rule->n_bands;
+    if (rule->edge_levels) {
+        *level = rule->max_edge;
         return QFZ_OK;
     }
-    const uint64_t sum = (uint64_t)types[type].range * (distance == QFZ_L1 ? (uint64_t)n_bands : 1);
+    if (rule->distance == QFZ_SAM && n_bands < 2)
+        return qfz_fail(err, QFZ_EARG,
+                        "an angle between two pixels needs two bands or more; use --distance l1");
+    if (qfz_levels_are_float(rule)) {
+        *level = rule->distance == QFZ_SAM ? pi_level : infinity_level;
+        return QFZ_OK;
+    }
+    const uint64_t sum = types[rule->type].range * (rule->distance == QFZ_L1 ? n_bands : 1);
     if (sum > UINT32_MAX)
         return qfz_fail(err, QFZ_EARG,
                         "l1 levels of %d bands of %s can pass 2^32 - 1; use --distance linf or l2, "
                         "or fewer bands",
-                        n_bands, types[type].name);
+                        rule->n_bands, types[rule->type].name);
     *level = (uint32_t)sum;
     return QFZ_OK;
 }
@@ -66,19 +84,19 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-uint32_t qfz_level_of_alpha(qfz_type type, qfz_distance distance, double alpha)
+uint32_t qfz_level_of_alpha(const qfz_rule *rule, double alpha)
 {
     if (alpha == 0) return 0; /* includes negative zero */
-    if (!qfz_levels_are_float(type, distance))
-        return alpha >= (double)UINT32_MAX ? UINT32_MAX : (uint32_t)alpha;
+    if (!qfz_levels_are_float(rule))
+        return alpha >= (double)qfz_top_level(rule) ? qfz_top_level(rule) : (uint32_t)alpha;
     if (isinf(alpha)) return infinity_level;
     const float nearest = (float)alpha;
     return (double)nearest <= alpha ? bits_of(nearest) : bits_of(nextafterf(nearest, 0));
 }
 
-double qfz_level_value(qfz_type type, qfz_distance distance, uint32_t level)
+double qfz_level_value(const qfz_rule *rule, uint32_t level)
 {
-    if (!qfz_levels_are_float(type, distance)) return level;
+    if (!qfz_levels_are_float(rule)) return level;
     float value;
     memcpy(&value, &level, sizeof value);
     return (double)value;
@@ -171,6 +189,60 @@ QFZ_CLONES static void float_band(qfz_distance distance, const void *plane, int6
     case QFZ_L1: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_SUM); break;
     case QFZ_L2: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_FLOAT_SQUARE); break;
     case QFZ_LINF: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_MAX); break;
+    case QFZ_SAM: break;
+    }
+}
+
+#define FOLD_ANY_BAND(FOLD)                                                                        \
+    if (type == QFZ_F32)                                                                           \
+        FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD);                                           \
+    else                                                                                           \
+        FOLD_INTEGER_BAND(FOLD)
+
+#define WEIGHTED(d) (weight * (float)(d))
+#define FOLD_WEIGHTED_SUM(acc, d) ((acc) + WEIGHTED(d))
+#define FOLD_WEIGHTED_SQUARE(acc, d) ((acc) + WEIGHTED(d) * WEIGHTED(d))
+#define FOLD_WEIGHTED_MAX(acc, d) ((acc) > WEIGHTED(d) ? (acc) : WEIGHTED(d))
+
+QFZ_CLONES static void weighted_band(qfz_distance distance, qfz_type type, float weight,
+                                     const void *plane, int64_t p, int64_t q, int n, float *acc)
+{
+    switch (distance) {
+    case QFZ_L1: FOLD_ANY_BAND(FOLD_WEIGHTED_SUM); break;
+    case QFZ_L2: FOLD_ANY_BAND(FOLD_WEIGHTED_SQUARE); break;
+    case QFZ_LINF: FOLD_ANY_BAND(FOLD_WEIGHTED_MAX); break;
+    case QFZ_SAM: break;
+    }
+}
+
+/* Dot products of the vectors of two pixels, with each other and with themselves. */
+typedef struct dot_products {
+    double ab[CHUNK], aa[CHUNK], bb[CHUNK];
+} dot_products;
+
+#define ADD_PRODUCTS(TYPE)                                                                         \
+    do {                                                                                           \
+        const TYPE *const a = (const TYPE *)plane + p;                                             \
+        const TYPE *const b = (const TYPE *)plane + q;                                             \
+        for (int i = 0; i < n; i++) {                                                              \
+            const double x = (double)a[i], y = (double)b[i];                                       \
+            dots->ab[i] += x * y;                                                                  \
+            dots->aa[i] += x * x;                                                                  \
+            dots->bb[i] += y * y;                                                                  \
+        }                                                                                          \
+    } while (0)
+
+QFZ_CLONES static void add_products(qfz_type type, const void *plane, int64_t p, int64_t q, int n,
+                                    dot_products *dots)
+{
+    switch (type) {
+    case QFZ_U8: ADD_PRODUCTS(uint8_t); break;
+    case QFZ_I8: ADD_PRODUCTS(int8_t); break;
+    case QFZ_U16: ADD_PRODUCTS(uint16_t); break;
+    case QFZ_I16: ADD_PRODUCTS(int16_t); break;
+    case QFZ_U32: ADD_PRODUCTS(uint32_t); break;
+    case QFZ_I32: ADD_PRODUCTS(int32_t); break;
+    case QFZ_F32: ADD_PRODUCTS(float); break;
     }
 }
 
@@ -180,6 +252,14 @@ static const void *plane_of(const qfz_image *image, int band)
     return (const char *)image->pixels + (size_t)band * plane_bytes;
 }
 
+static void end_floats(qfz_distance distance, float *acc, int n, uint32_t *levels)
+{
+    if (distance == QFZ_L2)
+        for (int i = 0; i < n; i++)
+            acc[i] = sqrtf(acc[i]);
+    memcpy(levels, acc, (size_t)n * sizeof *levels);
+}
+
 static void float_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int n,
                          uint32_t *levels)
 {
@@ -187,10 +267,31 @@ static void float_levels(const qfz_image *image, qfz_distance distance, int64_t 
     memset(acc, 0, (size_t)n * sizeof *acc);
     for (int b = 0; b < image->n_bands; b++)
         float_band(distance, plane_of(image, b), p, q, n, acc);
-    if (distance == QFZ_L2)
-        for (int i = 0; i < n; i++)
-            acc[i] = sqrtf(acc[i]);
-    memcpy(levels, acc, (size_t)n * sizeof *levels);
+    end_floats(distance, acc, n, levels);
+}
+
+/* A band of weight 0 is left out: an infinite difference has no product with 0. */
+static void weighted_levels(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q,
+                            int n, uint32_t *levels)
+{
+    float acc[CHUNK];
+    memset(acc, 0, (size_t)n * sizeof *acc);
+    for (int b = 0; b < image->n_bands; b++)
+        if (rule->weights[b] > 0)
+            weighted_band(rule->distance, image->type, rule->weights[b], plane_of(image, b), p, q,
+                          n, acc);
+    end_floats(rule->distance, acc, n, levels);
+}
+
+static void angle_levels(const qfz_image *image, int64_t p, int64_t q, int n, uint32_t *levels)
+{
+    dot_products dots = {{0}, {0}, {0}};
+    float angles[CHUNK];
+    for (int b = 0; b < image->n_bands; b++)
+        add_products(image->type, plane_of(image, b), p, q, n, &dots);
+    for (int i = 0; i < n; i++)
+        angles[i] = qfz_angle(dots.ab[i], dots.aa[i], dots.bb[i]);
+    memcpy(levels, angles, (size_t)n * sizeof *levels);
 }
 
 static void root_levels(const qfz_image *image, int64_t p, int64_t q, int n, uint32_t *levels)
@@ -215,12 +316,17 @@ static void integer_levels(const qfz_image *image, qfz_distance distance, int64_
     }
 }
 
-void qfz_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int64_t n,
+void qfz_levels(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q, int64_t n,
                 uint32_t *levels)
 {
+    const qfz_distance distance = rule->distance;
     for (int64_t done = 0; done < n; done += CHUNK) {
         const int some = n - done < CHUNK ? (int)(n - done) : CHUNK;
-        if (qfz_type_is_float(image->type))
+        if (distance == QFZ_SAM)
+            angle_levels(image, p + done, q + done, some, levels + done);
+        else if (rule->weights)
+            weighted_levels(image, rule, p + done, q + done, some, levels + done);
+        else if (qfz_type_is_float(image->type))
             float_levels(image, distance, p + done, q + done, some, levels + done);
         else if (distance == QFZ_L2)
             root_levels(image, p + done, q + done, some, levels + done);
@@ -235,10 +341,14 @@ static void set_zeroed(const uint8_t *zeroed, int dir, int64_t n, uint32_t *leve
         levels[i] &= (uint32_t)(zeroed[i] >> dir & 1) - 1;
 }
 
-void qfz_edge_levels(const qfz_image *image, qfz_distance distance, int dir, int64_t p, int64_t q,
+void qfz_edge_levels(const qfz_image *image, const qfz_rule *rule, int dir, int64_t p, int64_t q,
                      int64_t n, uint32_t *levels)
 {
-    qfz_levels(image, distance, p, q, n, levels);
+    const uint32_t *const edges = image->edges;
+    if (edges)
+        memcpy(levels, edges + dir * image->h * image->w + p, (size_t)n * sizeof *levels);
+    else
+        qfz_levels(image, rule, p, q, n, levels);
     if (image->zeroed) set_zeroed(image->zeroed + p, dir, n, levels);
 }
 

@@ -27,10 +27,14 @@ static const int32_t qfz_dir_dx[QFZ_MAX_DIRS] = {1, 0, 1, -1};
 typedef struct qfz_rule {
     int connectivity;
     qfz_distance distance;
+    const float *weights; /* one per band, borrowed; NULL: none */
     qfz_type type;
     int n_bands;
     bool edge_bits;       /* the raster has one U8 band of edges: bit d of a pixel joins it to its
                              neighbour in direction d */
+    bool edge_levels;     /* levels are those of the image's edges (qfz_image.edges), */
+    bool edges_are_float; /* the bits of IEEE singles, or integers, */
+    uint32_t max_edge;    /* none of them greater than this level, which is below QFZ_NONE */
     uint32_t alpha_level; /* edges of a greater level join nothing */
     const double *omega;  /* one value per band, borrowed; NULL: no limit */
     uint64_t min_mass;    /* the area filter's N (cpu/filter.h); 0: no filter */
@@ -45,27 +49,37 @@ size_t qfz_type_bytes(qfz_type type);
 const char *qfz_type_name(qfz_type type); /* GDAL's name */
 bool qfz_type_is_float(qfz_type type);
 
-/* True if levels are the bits of an IEEE single, false if they are integers. */
-bool qfz_levels_are_float(qfz_type type, qfz_distance distance);
+/* The alpha level at which all edges join.  With edge_levels, the level QFZ_NONE is no edge. */
+static inline uint32_t qfz_top_level(const qfz_rule *rule)
+{
+    return rule->edge_levels ? QFZ_NONE - 1 : QFZ_NONE;
+}
 
-/* *level = the largest level that such rasters can have; QFZ_EARG if it would pass 2^32 - 1. */
-qfz_status qfz_max_level(qfz_type type, int n_bands, qfz_distance distance, uint32_t *level,
-                         qfz_error *err);
+/* True if levels are the bits of an IEEE single, false if they are integers. */
+bool qfz_levels_are_float(const qfz_rule *rule);
+
+/* True if a level of 0 means that the values of two pixels are equal in every band. */
+bool qfz_level_0_is_equal(const qfz_rule *rule);
+
+/* *level = the largest level that such rasters can have.  QFZ_EARG if it would pass 2^32 - 1, or if
+ * the distance is not defined for so few bands. */
+qfz_status qfz_max_level(const qfz_rule *rule, uint32_t *level, qfz_error *err);
 
 /* The largest level whose dissimilarity is <= alpha; alpha >= 0, or infinite. */
-uint32_t qfz_level_of_alpha(qfz_type type, qfz_distance distance, double alpha);
+uint32_t qfz_level_of_alpha(const qfz_rule *rule, double alpha);
 
 /* The dissimilarity that a level stands for. */
-double qfz_level_value(qfz_type type, qfz_distance distance, uint32_t level);
+double qfz_level_value(const qfz_rule *rule, uint32_t level);
 
 /* levels[i] = level of the pixels p + i and q + i of the image, 0 <= i < n.  Validity is not
  * checked; a NaN has an unspecified level. */
-void qfz_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int64_t n,
+void qfz_levels(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q, int64_t n,
                 uint32_t *levels);
 
 /* levels[i] = level of the edge that starts from pixel p + i, 0 <= i < n, and leads in direction
- * dir to pixel q + i: that of its pixels, or 0 if the image says so (image->zeroed). */
-void qfz_edge_levels(const qfz_image *image, qfz_distance distance, int dir, int64_t p, int64_t q,
+ * dir to pixel q + i: that of its pixels, or of image->edges where the image has any; 0 if the
+ * image says so (image->zeroed). */
+void qfz_edge_levels(const qfz_image *image, const qfz_rule *rule, int dir, int64_t p, int64_t q,
                      int64_t n, uint32_t *levels);
 
 /* True if a range of values, least values lo and greatest values hi of n_bands each, exceeds omega

@@ -34,6 +34,7 @@ void qfz_summary_fini(qfz_summary *summary)
         free(summary->values);
         free(summary->valid);
         free(summary->zeroed);
+        free(summary->edges);
         free(summary->border_region);
         qfz_links_fini(&summary->links);
         qfz_ranges_fini(&summary->ranges);
@@ -169,10 +170,8 @@ void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, ui
         take_of_row(&t, y, y == 0 || y == tile->h - 1 || tile->w == 1 ? 1 : tile->w - 1);
 }
 
-qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, qfz_error *err)
+static qfz_status take_zeroed(qfz_summary *summary, const qfz_image *tile, qfz_error *err)
 {
-    const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
-    qfz_ring_take(tile, &all, summary->values, summary->valid);
     if (!tile->zeroed) return QFZ_OK;
     QFZ_TRY(QFZ_NEW(&summary->zeroed, summary->n_ring, err));
     for (int64_t i = 0; i < summary->n_ring; i++) {
@@ -181,6 +180,29 @@ qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, qf
         summary->zeroed[i] = tile->zeroed[y * tile->w + x];
     }
     return QFZ_OK;
+}
+
+static qfz_status take_edges(qfz_summary *summary, const qfz_image *tile, int n_dirs,
+                             qfz_error *err)
+{
+    if (!tile->edges) return QFZ_OK;
+    QFZ_TRY(QFZ_NEW(&summary->edges, n_dirs * summary->n_ring, err));
+    for (int64_t i = 0; i < summary->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(tile->h, tile->w, i, &y, &x);
+        for (int64_t d = 0; d < n_dirs; d++)
+            summary->edges[d * summary->n_ring + i] = tile->edges[(d * tile->h + y) * tile->w + x];
+    }
+    return QFZ_OK;
+}
+
+qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, const qfz_rule *rule,
+                                 qfz_error *err)
+{
+    const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
+    qfz_ring_take(tile, &all, summary->values, summary->valid);
+    QFZ_TRY(take_zeroed(summary, tile, err));
+    return take_edges(summary, tile, qfz_n_dirs(rule), err);
 }
 
 void qfz_exterior_place_cross(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,

@@ -65,6 +65,10 @@ typedef struct qfz_summary {
      * (qfz_image.zeroed).  NULL: none. */
     uint8_t *zeroed;
 
+    /* n_dirs planes of n_ring levels, of the edges from each ring pixel (qfz_image.edges).  NULL:
+     * levels are those of values. */
+    uint32_t *edges;
+
     /* QFZ_COMPONENTS: the border region of each ring pixel, numbered from 0 by first appearance on
      * the ring; QFZ_NONE: the pixel is invalid. */
     uint32_t n_border_regions;
@@ -148,9 +152,10 @@ static inline void qfz_copy_span(void *to, const void *from, size_t bytes)
  * the arrays of a summary.  tile->pixels is not read. */
 void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, uint8_t *valid);
 
-/* Copies the values and validity of all ring pixels of a tile to a summary of the tile, and which
- * of their edges have level 0. */
-qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, qfz_error *err);
+/* Copies the values and validity of all ring pixels of a tile to a summary of the tile, which of
+ * their edges have level 0, and the levels of their edges where the tile has any. */
+qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, const qfz_rule *rule,
+                                 qfz_error *err);
 
 #ifdef __cplusplus
 }

@@ -67,20 +67,20 @@ size_t qfz_block_edges_bytes(int connectivity)
 static void horizontal_levels(const view *b, int64_t y, square_row *row)
 {
     const int64_t p = y * b->image->w + b->x_first;
-    qfz_edge_levels(b->image, b->rule->distance, QFZ_RIGHT, p, p + 1, b->x_last - b->x_first,
+    qfz_edge_levels(b->image, b->rule, QFZ_RIGHT, p, p + 1, b->x_last - b->x_first,
                     row->h + (b->x_first - b->box.x0 + 1));
 }
 
 static void downward_levels(const view *b, int64_t y, square_row *row)
 {
     const qfz_image *const image = b->image;
-    const qfz_distance distance = b->rule->distance;
+    const qfz_rule *const rule = b->rule;
     const int64_t w = b->image->w, p = y * w + b->x_first, n = b->x_last - b->x_first;
     const int64_t at = b->x_first - b->box.x0 + 1;
-    qfz_edge_levels(image, distance, QFZ_BELOW, p, p + w, n + 1, row->v + at);
+    qfz_edge_levels(image, rule, QFZ_BELOW, p, p + w, n + 1, row->v + at);
     if (b->rule->connectivity == 4) return;
-    qfz_edge_levels(image, distance, QFZ_BELOW_RIGHT, p, p + w + 1, n, row->fall + at);
-    qfz_edge_levels(image, distance, QFZ_BELOW_LEFT, p + 1, p + w, n, row->rise + at);
+    qfz_edge_levels(image, rule, QFZ_BELOW_RIGHT, p, p + w + 1, n, row->fall + at);
+    qfz_edge_levels(image, rule, QFZ_BELOW_LEFT, p + 1, p + w, n, row->rise + at);
 }
 
 /* Clears the edges and squares of invalid pixels.  a is the first of n + 1 pixels of a row, c

@@ -197,8 +197,7 @@ static bool sum_bits(qfz_type type, const pixel_pairs *pairs, level_limits limit
     }
 }
 
-/* False if there is no specialised loop for the rule.  A level of 0 means equal values under
- * every distance of integers; of floats, the square of a difference may vanish. */
+/* False if there is no specialised loop for the rule. */
 static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q, int64_t n,
                       uint64_t *bits)
 {
@@ -212,8 +211,9 @@ static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, i
     const level_limits limit = limits_of_level(rule->alpha_level);
     const bool is_float = qfz_type_is_float(image->type);
     const bool one_sum = rule->distance == QFZ_L1 && image->n_bands == 1;
-    if (is_float && rule->alpha_level > infinity_level) return false;
-    if (rule->distance == QFZ_LINF || one_sum || (rule->alpha_level == 0 && !is_float))
+    if (rule->weights || (is_float && rule->alpha_level > infinity_level)) return false;
+    if (rule->distance == QFZ_LINF || one_sum ||
+        (rule->alpha_level == 0 && qfz_level_0_is_equal(rule)))
         return max_bits(image->type, &pairs, limit, bits);
     return rule->distance == QFZ_L1 && sum_bits(image->type, &pairs, limit, bits);
 }
@@ -228,7 +228,7 @@ static void level_bits(const qfz_image *image, const qfz_rule *rule, int dir, in
         const int px = block_px(at, n);
         uint32_t levels[QFZ_WORD_PX];
         byte_row near = {0};
-        qfz_edge_levels(image, rule->distance, dir, p + at, q + at, px, levels);
+        qfz_edge_levels(image, rule, dir, p + at, q + at, px, levels);
         for (int i = 0; i < px; i++)
             near.of[i] = levels[i] <= rule->alpha_level ? YES : 0;
         bits[at / QFZ_WORD_PX] = pack(&near);
@@ -252,6 +252,7 @@ void qfz_join_bits(const qfz_image *image, const qfz_rule *rule, int dir, int64_
         nonzero_bits((const uint8_t *)image->pixels + p, (uint8_t)(1 << dir), n, bits);
         return;
     }
-    if (!short_way(image, rule, p, q, n, bits)) level_bits(image, rule, dir, p, q, n, bits);
+    if (image->edges || !short_way(image, rule, p, q, n, bits))
+        level_bits(image, rule, dir, p, q, n, bits);
     if (image->zeroed) join_zeroed(image->zeroed + p, dir, n, bits);
 }

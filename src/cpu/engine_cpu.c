@@ -118,7 +118,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
 /* ---- Summaries. */
 static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
-    QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, err));
+    QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, worker->rule, err));
     if (worker->kind == QFZ_COMPONENTS) return qfz_cpu_components_summarise(worker, summary, err);
     QFZ_TRY(qfz_links_reserve(&summary->links, summary->n_ring, err));
     worker->found = QFZ_CACHED_GRAPH;
@@ -132,6 +132,18 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
 }
 
 /* ---- Results. */
+/* Two pixels without an edge between them have no saliency, although they may meet. */
+static void drop_missing(const uint32_t *edges, int64_t n, int level_bytes, void *levels)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (edges[i] != QFZ_NONE) continue;
+        if (level_bytes == sizeof(uint16_t))
+            ((uint16_t *)levels)[i] = UINT16_MAX;
+        else
+            ((uint32_t *)levels)[i] = QFZ_NONE;
+    }
+}
+
 static qfz_status saliency(qfz_worker *worker, const qfz_exterior *exterior, int level_bytes,
                            void *levels, qfz_error *err)
 {
@@ -145,6 +157,9 @@ static qfz_status saliency(qfz_worker *worker, const qfz_exterior *exterior, int
     qfz_graph_sort(&c->graph);
     qfz_forest_grow(&c->forest, &c->graph);
     qfz_contraction_saliency(c, level_bytes, levels);
+    if (worker->tile.edges)
+        drop_missing(worker->tile.edges, n_dirs * worker->tile.h * worker->tile.w, level_bytes,
+                     levels);
     if (exterior)
         qfz_exterior_place_cross(exterior, worker->tile.h, worker->tile.w, n_dirs, level_bytes,
                                  levels);
@@ -164,7 +179,7 @@ static qfz_status tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, in
 static qfz_status filter_summarise(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
                                    qfz_summary *summary, qfz_error *err)
 {
-    QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, err));
+    QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, worker->rule, err));
     return qfz_filter_tile_summarise(&worker->filter, &worker->tile, box, row_mass, summary, err);
 }
 

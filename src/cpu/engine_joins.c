@@ -31,7 +31,7 @@ qfz_status qfz_cpu_joins(qfz_worker *worker, qfz_summary *summary, const qfz_his
     for (int i = 0; i < worker->n_threads; i++)
         qfz_histogram_clear(&worker->settled[i]);
     if (summary) {
-        QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, err));
+        QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, worker->rule, err));
         QFZ_TRY(qfz_links_reserve(&summary->links, summary->n_ring, err));
     }
     qfz_contract(c, &worker->tile, summary != NULL);

@@ -56,9 +56,10 @@ static void add_row(qfz_filter_tile *f, const qfz_image *tile, qfz_box box, int6
     if (y + dy >= tile->h) return;
     for (int64_t x = x0; x < x1; x += SOME) {
         const int64_t some = x1 - x < SOME ? x1 - x : SOME, p = y * w + x, q = p + dy * w + dx;
-        qfz_edge_levels(tile, f->rule->distance, dir, p, q, some, levels);
+        qfz_edge_levels(tile, f->rule, dir, p, q, some, levels);
         for (int64_t i = 0; i < some; i++) {
             if (!is_valid(tile, p + i) || !is_valid(tile, q + i)) continue;
+            if (levels[i] > qfz_top_level(f->rule)) continue;
             f->edge[f->items.n] = (uint32_t)(p + i) * QFZ_MAX_DIRS + (uint32_t)dir;
             qfz_filter_add(&f->items, levels[i], qfz_position(box.y0 + y, box.x0 + x + i, dir),
                            (uint32_t)(p + i), (uint32_t)(q + i), 0);

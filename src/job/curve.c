@@ -32,7 +32,7 @@ static qfz_status make(qfz_curve *curve, const qfz_rule *rule, uint64_t pixels,
     }
     for (int64_t i = 0; i < n; i++) {
         regions -= count[i];
-        made.alpha[made.n] = qfz_level_value(rule->type, rule->distance, level[i]);
+        made.alpha[made.n] = qfz_level_value(rule, level[i]);
         made.regions[made.n++] = regions;
     }
     *curve = made;
@@ -55,8 +55,7 @@ static qfz_status make_from(qfz_run *run, uint64_t pixels, const qfz_histogram *
     free(level);
     free(count);
     QFZ_TRY(st);
-    run->curve.exact_below =
-        joins->shift > 0 ? qfz_level_value(rule->type, rule->distance, joins->n_dense) : INFINITY;
+    run->curve.exact_below = joins->shift > 0 ? qfz_level_value(rule, joins->n_dense) : INFINITY;
     run->count.total = run->curve.regions[0];
     return QFZ_OK;
 }

@@ -25,5 +25,12 @@ qfz_status qfz_job_read(qfz_job *job, const qfz_job *of_caller, qfz_error *err)
     *job = default_job(QFZ_LABEL);
     QFZ_TRY(qfz_api_read(job, sizeof *job, of_caller, "qfz_job", err));
     if (job->task == QFZ_CURVE) job->count_only = true; /* a curve has no output raster */
+    if (job->task != QFZ_CUT || !job->edges) return QFZ_OK;
+    if (job->src && strcmp(job->src, job->edges) != 0)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: a cut takes the levels of --edges instead of a saliency raster; leave "
+                        "one out, or use qfz label --edges for levels beside a raster",
+                        job->src);
+    job->src = job->edges;
     return QFZ_OK;
 }

@@ -57,7 +57,7 @@ qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup
     stage->setup = setup;
     stage->source = source;
     stage->rule = setup->rule;
-    stage->rule.alpha_level = UINT32_MAX; /* a light region joins along an edge of any level */
+    stage->rule.alpha_level = qfz_top_level(&stage->rule); /* a light region joins along any edge */
     QFZ_TRY(least_mass(setup, source, &stage->rule.min_mass, err));
     QFZ_TRY(qfz_stitch_open(&stage->stitch, &stage->rule, QFZ_FILTER, &setup->tiling, ranks,
                             setup->n_threads, setup->store_bytes / 2, folder, err));

@@ -22,7 +22,7 @@ static void write_text(FILE *out, const char *what, const char *text)
 
 static void write_criterion(FILE *out, const qfz_setup *setup)
 {
-    static const char *const distances[] = {"l1", "l2", "linf"};
+    static const char *const distances[] = {"l1", "l2", "linf", "sam"};
     const qfz_criterion *const m = &setup->job->criterion;
     (void)fprintf(out, "connectivity\t%d\n", setup->rule.connectivity);
     (void)fprintf(out, "alpha\t");
@@ -30,7 +30,10 @@ static void write_criterion(FILE *out, const qfz_setup *setup)
     (void)fprintf(out, "\nomega\t");
     for (int i = 0; m->omega && i < m->n_omega; i++)
         (void)fprintf(out, "%s%.17g", i ? "," : "", m->omega[i]);
-    (void)fprintf(out, "\ndistance\t%s\n", distances[setup->rule.distance]);
+    (void)fprintf(out, "\ndistance\t%s\nweights\t", distances[setup->rule.distance]);
+    for (int i = 0; m->weights && i < m->n_weights; i++)
+        (void)fprintf(out, "%s%.17g", i ? "," : "", m->weights[i]);
+    (void)fputc('\n', out);
     (void)fprintf(out, "least area\t%llu pixels, %.17g m2\n", (unsigned long long)m->min_area,
                   setup->job->min_area_m2);
 }
@@ -59,6 +62,7 @@ static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int
     write_text(out, "source", job->src);
     if (source) qfz_source_describe(source, out);
     write_text(out, "mask", job->mask);
+    write_text(out, "edges", job->edges);
     write_text(out, "nodata rule", rules[job->nodata_rule]);
     write_list(out, "open options", job->open_options);
     write_list(out, "configuration", job->config);

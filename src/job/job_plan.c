@@ -5,6 +5,7 @@
 #include "job/defaults.h"
 #include "job/output_specs.h"
 #include "job/setup_init.h"
+#include "job/setup_memory.h"
 #include "job/setup_seconds.h"
 
 static const char *out_type_name(qfz_out_type type)
@@ -61,7 +62,8 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
  * one border region with its numbers.  Twice: the groups above the tiles add as much again. */
 static int64_t border_px_bytes(const qfz_setup *setup)
 {
-    const int64_t value = (int64_t)qfz_type_bytes(setup->info.type) * setup->info.n_bands + 1;
+    const int64_t value = (int64_t)qfz_type_bytes(setup->info.type) * setup->info.n_bands + 1 +
+                          qfz_setup_edge_bytes(setup);
     switch (setup->kind) {
     case QFZ_LEVELS: return 2 * (value + 12 + 12 + 5 * qfz_n_dirs(&setup->rule));
     case QFZ_OMEGA: return 2 * (value + 12 + 8 + 2 * value + 8);

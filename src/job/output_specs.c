@@ -19,7 +19,10 @@ static qfz_sink_spec spec_of(const qfz_setup *setup, const char *path, qfz_conte
                            .h = setup->info.h,
                            .n_bands = 1,
                            .connectivity = setup->rule.connectivity,
+                           .of_edges = setup->rule.edge_levels,
                            .distance = setup->rule.distance,
+                           .weights = criterion->weights,
+                           .n_weights = setup->rule.weights ? criterion->n_weights : 0,
                            .alpha = alpha_of(setup->job),
                            .omega = criterion->omega,
                            .n_omega = criterion->omega ? criterion->n_omega : 0,
@@ -73,7 +76,7 @@ qfz_sink_spec qfz_output_spec_saliency(const qfz_setup *setup, const char *path,
     spec.n_bands = layout == QFZ_EDGES ? qfz_n_dirs(&setup->rule) : 1;
     spec.has_nodata = true;
     spec.has_mask = layout == QFZ_EDGES && setup->info.may_be_invalid;
-    if (qfz_levels_are_float(setup->rule.type, setup->rule.distance)) {
+    if (qfz_levels_are_float(&setup->rule)) {
         spec.type = QFZ_OUT_F32;
         spec.max_value = INFINITY;
         spec.nodata = NAN;

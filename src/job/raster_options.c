@@ -16,6 +16,8 @@ qfz_source_options qfz_job_source_options(const qfz_job *job)
                                 .has_background = job->has_background,
                                 .background = job->background,
                                 .is_saliency = job->task == QFZ_CUT,
+                                .any_edges = job->task == QFZ_CUT && job->edges,
+                                .edges = job->task == QFZ_CUT ? NULL : job->edges,
                                 .alpha = job->criterion.alpha,
                                 .retry = qfz_retry_of_job(job),
                                 .allow_network = job->allow_network};

@@ -16,8 +16,9 @@ enum { QFZ_RECORDS_BYTES = 8 << 20 }; /* region records that a thread gathers at
 typedef struct qfz_setup {
     const qfz_job *job; /* borrowed */
     qfz_kind kind;
-    qfz_rule rule; /* min_mass: in pixels; 1 if it is in square metres; 0: no filter */
-    double *omega; /* owned; what rule.omega points to, or NULL */
+    qfz_rule rule;  /* min_mass: in pixels; 1 if it is in square metres; 0: no filter */
+    double *omega;  /* owned; what rule.omega points to, or NULL */
+    float *weights; /* owned; what rule.weights points to, or NULL */
     uint32_t max_level;
     qfz_source_info info;
     qfz_tiling tiling;

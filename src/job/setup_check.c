@@ -80,6 +80,11 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
     if (job->labels && strcmp(job->labels, job->dst) == 0)
         return qfz_fail(err, QFZ_EARG, "%s: named for two outputs; give each its own name",
                         job->dst);
+    if (job->edges && m->weights)
+        return qfz_fail(err, QFZ_EARG, "weights are for levels of pixels, not of edges");
+    if (job->edges && job->task == QFZ_LABEL && !m->has_alpha)
+        return qfz_fail(err, QFZ_EARG,
+                        "labels from levels of edges need alpha, the largest level that joins");
     if (!(job->min_area_m2 >= 0))
         return qfz_fail(err, QFZ_EARG, "least area of %g square metres", job->min_area_m2);
     if (m->min_area > 0 && job->min_area_m2 > 0)

@@ -34,22 +34,34 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
 {
     const qfz_job *const job = setup->job;
     const bool equal = job->task == QFZ_LABEL && !job->criterion.has_alpha;
+    const bool edge_levels = setup->info.edges_connectivity != 0;
     qfz_rule *const rule = &setup->rule;
+    if (!equal && job->task != QFZ_CUT)
+        QFZ_TRY(qfz_criterion_spread_weights(&job->criterion, setup->info.n_bands, &setup->weights,
+                                             err));
     *rule = (qfz_rule){
         .connectivity =
             job->task == QFZ_CUT ? qfz_source_connectivity(source) : job->criterion.connectivity,
         .distance = equal ? QFZ_LINF : job->criterion.distance,
+        .weights = setup->weights,
         .type = setup->info.type,
         .n_bands = setup->info.n_bands,
         .edge_bits = job->task == QFZ_CUT,
-        .alpha_level = UINT32_MAX,
+        .edge_levels = edge_levels,
+        .edges_are_float = setup->info.edges_are_float,
+        .max_edge = setup->info.max_edge,
         .min_mass = job->min_area_m2 > 0 ? 1 : least_pixels(job),
     };
-    QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &setup->max_level, err));
+    rule->alpha_level = qfz_top_level(rule);
+    if (edge_levels && rule->connectivity != setup->info.edges_connectivity)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: it has levels of %d-connected edges; use --connectivity %d",
+                        job->edges, setup->info.edges_connectivity, setup->info.edges_connectivity);
+    QFZ_TRY(qfz_max_level(rule, &setup->max_level, err));
     if (equal)
         rule->alpha_level = 0;
     else if (job->criterion.has_alpha && has_alpha_level(job->task))
-        rule->alpha_level = qfz_level_of_alpha(rule->type, rule->distance, job->criterion.alpha);
+        rule->alpha_level = qfz_level_of_alpha(rule, job->criterion.alpha);
     QFZ_TRY(qfz_criterion_spread_omega(&job->criterion, rule->n_bands, &setup->omega, err));
     rule->omega = setup->omega;
     return QFZ_OK;
@@ -202,5 +214,6 @@ failed:
 void qfz_setup_fini(qfz_setup *setup)
 {
     free(setup->omega);
+    free(setup->weights);
     *setup = (qfz_setup){0};
 }

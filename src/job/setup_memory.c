@@ -18,6 +18,11 @@ int64_t qfz_setup_source_bytes(const qfz_setup *setup)
     return (int64_t)qfz_type_bytes(info->type) * info->n_bands + (info->may_be_invalid ? 1 : 0);
 }
 
+int64_t qfz_setup_edge_bytes(const qfz_setup *setup)
+{
+    return setup->rule.edge_levels ? qfz_n_dirs(&setup->rule) * (int64_t)sizeof(uint32_t) : 0;
+}
+
 size_t qfz_setup_out_bytes(const qfz_setup *setup)
 {
     const size_t labels = sizeof(uint64_t);
@@ -65,7 +70,8 @@ static void spare_threads(qfz_setup *setup, bool (*fits)(const qfz_setup *setup)
 static int64_t blocks_bytes(const qfz_setup *setup)
 {
     const qfz_source_info *const info = &setup->info;
-    return 2 * info->block_w * info->block_h * info->px_bytes * setup->n_threads;
+    const int64_t bytes = info->block_w * info->block_h * info->px_bytes;
+    return 2 * (bytes + info->edges_block_bytes) * setup->n_threads;
 }
 
 static bool blocks_fit(const qfz_setup *setup)
@@ -145,8 +151,9 @@ static int64_t filter_px_bytes(const qfz_setup *setup)
 static int64_t px_bytes_of(const qfz_setup *setup)
 {
     const int64_t out = (int64_t)qfz_setup_out_bytes(setup);
-    return qfz_setup_source_bytes(setup) + setup->engine->bytes_per_px(&setup->rule, setup->kind) +
-           filter_px_bytes(setup) + (setup->job->work ? 2 * out : out);
+    return qfz_setup_source_bytes(setup) + qfz_setup_edge_bytes(setup) +
+           setup->engine->bytes_per_px(&setup->rule, setup->kind) + filter_px_bytes(setup) +
+           (setup->job->work ? 2 * out : out);
 }
 
 static int64_t tiles_bytes(const qfz_setup *setup)

@@ -30,6 +30,9 @@ int64_t qfz_setup_first_cache(const qfz_job *job);
 /* Bytes per pixel of the source, with its validity. */
 int64_t qfz_setup_source_bytes(const qfz_setup *setup);
 
+/* Bytes of the levels of a pixel's edges, where these are read; else 0. */
+int64_t qfz_setup_edge_bytes(const qfz_setup *setup);
+
 /* Bytes per pixel of the task's widest output, for saliency with the levels that it is converted
  * from; 0 for a job that only counts. */
 size_t qfz_setup_out_bytes(const qfz_setup *setup);

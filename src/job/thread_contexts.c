@@ -12,6 +12,7 @@ static void context_close(qfz_thread_context *context)
     qfz_source_close(context->source);
     free(context->pixels);
     free(context->valid);
+    free(context->edges);
     free(context->out);
     free(context->records);
 }
@@ -35,6 +36,9 @@ static qfz_status context_open(qfz_thread_context *context, const qfz_setup *set
     QFZ_TRY(qfz_source_open_reader(&context->source, source, err));
     QFZ_TRY(qfz_alloc_large(&context->pixels, read_bytes(setup, context->source), 1, err));
     if (info->may_be_invalid) QFZ_TRY(QFZ_NEW_LARGE(&context->valid, px, err));
+    if (qfz_setup_edge_bytes(setup) > 0)
+        QFZ_TRY(qfz_alloc_large((void **)&context->edges, px, (size_t)qfz_setup_edge_bytes(setup),
+                                err));
     if (qfz_setup_out_bytes(setup) > 0)
         QFZ_TRY(qfz_alloc_large(&context->out, px, qfz_setup_out_bytes(setup), err));
     if (!setup->job->regions) return QFZ_OK;

@@ -70,7 +70,10 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
                                 .type = setup->info.type,
                                 .pixels = pixels,
                                 .valid = entry->valid ? entry->valid : context->valid,
+                                .edges = context->edges,
                                 .zeroed = is_filtered ? filter->threads[thread].zeroed : NULL};
+    if (context->edges)
+        QFZ_TRY(qfz_source_read_edges(context->source, context->box, context->edges, err));
     if (!filter->is_current && qfz_tile_cache_resume(&run->cache, worker, &context->tile, tile))
         return QFZ_OK;
     QFZ_TRY(was_cached ? qfz_engine_load(setup->engine, worker, &context->tile, err)

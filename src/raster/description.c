@@ -94,6 +94,8 @@ void qfz_source_describe(qfz_source *source, FILE *out)
     describe_georeference(source->dataset, out);
     describe_files(qfz_file_list(source->dataset, &source->files), "source", out);
     describe_files(qfz_file_list(source->mask_dataset, &source->mask_files), "mask", out);
+    if (source->edges)
+        describe_files(qfz_file_list(source->edges->dataset, &source->edges->files), "edges", out);
     qfz_error_trap_end(&trap);
 }
 

@@ -83,6 +83,24 @@ static void set_reals(GDALDatasetH dataset, const char *key, const double *value
     CPLFree(text);
 }
 
+static void set_dissimilarity(GDALDatasetH dataset, const qfz_sink_spec *spec)
+{
+    static const char *const distances[] = {"l1", "l2", "linf", "sam"};
+    if (spec->of_edges) return;
+    set_item(dataset, "QFZ_DISTANCE", distances[spec->distance]);
+    if (spec->n_weights > 0) set_reals(dataset, "QFZ_WEIGHTS", spec->weights, spec->n_weights);
+}
+
+/* Of a saliency raster that is cut. */
+static void copy_dissimilarity(GDALDatasetH dataset, const qfz_source *source)
+{
+    static const char *const keys[] = {"QFZ_DISTANCE", "QFZ_WEIGHTS"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *const value = GDALGetMetadataItem(source->dataset, keys[i], NULL);
+        if (value) set_item(dataset, keys[i], value);
+    }
+}
+
 /* In the spelling of the option --min-area.  A cut has the least area of its saliency raster. */
 static void set_min_area(GDALDatasetH dataset, const qfz_source *source, const qfz_sink_spec *spec)
 {
@@ -104,16 +122,14 @@ static void set_metadata(GDALDatasetH dataset, const qfz_source *source, const q
 {
     static const char *const contents[] = {"labels", "painted", "saliency"};
     static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
-    static const char *const distances[] = {"l1", "l2", "linf"};
-    /* a cut keeps the distance of its saliency raster */
-    const char *const distance = source->options.is_saliency
-                                     ? GDALGetMetadataItem(source->dataset, "QFZ_DISTANCE", NULL)
-                                     : distances[spec->distance];
     set_item(dataset, "QFZ_CONTENT", contents[spec->content]);
     if (spec->content == QFZ_CONTENT_SALIENCY)
         set_item(dataset, "QFZ_LAYOUT", layouts[spec->layout]);
     set_item(dataset, "QFZ_CONNECTIVITY", spec->connectivity == 8 ? "8" : "4");
-    if (distance) set_item(dataset, "QFZ_DISTANCE", distance);
+    if (source->options.is_saliency)
+        copy_dissimilarity(dataset, source);
+    else
+        set_dissimilarity(dataset, spec);
     set_min_area(dataset, source, spec);
     if (spec->content == QFZ_CONTENT_SALIENCY) return;
     set_reals(dataset, "QFZ_ALPHA", &spec->alpha, 1);

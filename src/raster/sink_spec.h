@@ -29,7 +29,10 @@ typedef struct qfz_sink_spec {
 
     /* Written as metadata. */
     int connectivity;
+    bool of_edges; /* levels came from a raster of edges, not by distance and weights */
     qfz_distance distance;
+    const double *weights; /* n_weights: the number of bands, or 0; borrowed */
+    int n_weights;
     qfz_layout layout; /* of QFZ_CONTENT_SALIENCY */
     double alpha;      /* of other contents; infinity: no limit */
     const double

@@ -143,6 +143,9 @@ static qfz_status open_bands(qfz_source *source, qfz_error *err)
     return source->options.is_saliency ? QFZ_OK : find_common_type(source, err);
 }
 
+static qfz_status open_new(qfz_source **source, const qfz_source_options *options,
+                           const qfz_source *known, bool is_reader, qfz_error *err);
+
 static qfz_status open_mask(qfz_source *source, const qfz_source_options *options,
                             const qfz_source *known, qfz_error *err)
 {
@@ -161,6 +164,31 @@ static qfz_status open_mask(qfz_source *source, const qfz_source_options *option
         return qfz_fail(err, QFZ_EARG, "%s: the mask has %d x %d pixels, but %s has %lld x %lld",
                         options->mask, w, h, source->name, (long long)source->info.w,
                         (long long)source->info.h);
+    return QFZ_OK;
+}
+
+/* known: as in open_new(). */
+static qfz_status open_edges(qfz_source *source, const qfz_source *known, qfz_error *err)
+{
+    qfz_source_info *const info = &source->info;
+    const qfz_source_options options = {.name = source->options.edges,
+                                        .is_saliency = true,
+                                        .any_edges = true,
+                                        .allow_network = source->options.allow_network,
+                                        .retry = source->options.retry};
+    if (!options.name) return QFZ_OK;
+    QFZ_TRY(
+        open_new(&source->edges, &options, known ? known->edges : NULL, source->is_reader, err));
+    const qfz_source_info *const edges = &source->edges->info;
+    if (edges->w != info->w || edges->h != info->h)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: the levels of edges have %lld x %lld pixels, but %s has %lld x %lld",
+                        options.name, (long long)edges->w, (long long)edges->h, source->name,
+                        (long long)info->w, (long long)info->h);
+    info->edges_connectivity = source->edges->connectivity;
+    info->edges_are_float = edges->edges_are_float;
+    info->max_edge = edges->max_edge;
+    info->edges_block_bytes = edges->block_w * edges->block_h * edges->px_bytes;
     return QFZ_OK;
 }
 
@@ -223,6 +251,7 @@ static qfz_status open_source(qfz_source *source, const qfz_source_options *opti
         QFZ_TRY(qfz_mosaic_init(&source->mosaic, source->dataset, err));
     fill_info(source);
     QFZ_TRY(open_mask(source, options, known, err));
+    QFZ_TRY(open_edges(source, known, err));
     if (source->options.is_saliency) QFZ_TRY(qfz_saliency_source_init(source, err));
     QFZ_TRY(qfz_valid_init(source, err));
     return QFZ_OK;
@@ -292,6 +321,7 @@ void qfz_source_close(qfz_source *source)
     if (!source) return;
     qfz_error_trap_begin(&trap);
     qfz_georef_fini(&source->georef);
+    qfz_source_close(source->edges);
     if (source->mask_dataset) GDALClose(source->mask_dataset);
     if (source->dataset) GDALClose(source->dataset);
     CSLDestroy(source->mask_files);

@@ -23,8 +23,11 @@ typedef struct qfz_source_options {
     bool has_background; /* a pixel with this value in every band is invalid */
     double background;
     bool is_saliency; /* the raster holds saliency in layout edges, which is cut at level alpha */
+    bool any_edges;   /* is_saliency: any levels of edges, without the metadata of qfz */
     double alpha;
-    qfz_retry retry; /* of reads that fail */
+    const char *edges; /* name of a raster of the same size, whose bands are levels of edges; or
+                          NULL */
+    qfz_retry retry;   /* of reads that fail */
     bool allow_network;
 } qfz_source_options;
 
@@ -37,6 +40,10 @@ typedef struct qfz_source_info {
     bool may_be_invalid;      /* false: every pixel is valid */
     bool has_nodata; /* all bands in use have one nodata value, which painted outputs get */
     double nodata;
+    int edges_connectivity; /* options.edges: 4 or 8; 0: there is none */
+    bool edges_are_float;
+    uint32_t max_edge;         /* largest level that the type of options.edges holds */
+    int64_t edges_block_bytes; /* of a block of all its bands */
 } qfz_source_info;
 
 /* Opens a raster, after qfz_network_check().  The source borrows the strings and lists of options
@@ -44,7 +51,8 @@ typedef struct qfz_source_info {
  *
  * QFZ_EIO: GDAL cannot open it, or it has no bands.  QFZ_EARG: a band that does not exist; Float64,
  * complex and 64-bit integer bands (the message says how to convert them); a mask of another size;
- * with is_saliency, a raster that is not saliency in layout edges. */
+ * with is_saliency, a raster that is not saliency in layout edges; edges of another size, or with
+ * another number of bands than 2 or 4. */
 qfz_status qfz_source_open(qfz_source **source, const qfz_source_options *options, qfz_error *err);
 
 /* Reads the georeference, which takes some 10 ms.  Called once before the first area is computed or
@@ -60,7 +68,7 @@ void qfz_source_close(qfz_source *source); /* NULL is allowed */
 
 const qfz_source_info *qfz_source_get_info(const qfz_source *source);
 
-/* Of saliency: 4 or 8.  Of any other raster: 0. */
+/* With is_saliency: 4 or 8.  Of any other raster: 0. */
 int qfz_source_connectivity(const qfz_source *source);
 
 #endif

@@ -92,8 +92,9 @@ static qfz_status read_pixels(const stripe *s, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status read_stripe(const stripe *s, qfz_error *err)
+static qfz_status read_stripe(const void *arg, qfz_error *err)
 {
+    const stripe *const s = arg;
     if (s->source->options.is_saliency)
         QFZ_TRY(qfz_saliency_source_read(s->source, s->box, s->pixels, err));
     else
@@ -101,16 +102,23 @@ static qfz_status read_stripe(const stripe *s, qfz_error *err)
     return qfz_valid_read(s->source, s->box, s->pixels, s->plane_px, s->valid, err);
 }
 
+/* Reads by a function, from a source that is opened again after a failure. */
+static qfz_status read_from(qfz_source *source, qfz_status (*read)(const void *arg, qfz_error *err),
+                            const void *arg, qfz_error *err)
+{
+    if (source->has_failed) QFZ_TRY(qfz_source_reopen(source, err));
+    const bool without_georef = source->is_reader && source->mosaic.is_plain;
+    if (without_georef) qfz_mosaic_begin_read();
+    const qfz_status st = read(arg, err);
+    if (without_georef) qfz_mosaic_end_read();
+    source->has_failed = st != QFZ_OK;
+    return st;
+}
+
 static qfz_status read_once(void *arg, qfz_error *err)
 {
     const stripe *const s = arg;
-    if (s->source->has_failed) QFZ_TRY(qfz_source_reopen(s->source, err));
-    const bool without_georef = s->source->is_reader && s->source->mosaic.is_plain;
-    if (without_georef) qfz_mosaic_begin_read();
-    const qfz_status st = read_stripe(s, err);
-    if (without_georef) qfz_mosaic_end_read();
-    s->source->has_failed = st != QFZ_OK;
-    return st;
+    return read_from(s->source, read_stripe, s, err);
 }
 
 /* --------------------------------------------------------------------------------------- a box */
@@ -182,6 +190,31 @@ qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_
     return qfz_source_read_rows(source, box, &reading, err);
 }
 
+/* ---------------------------------------------------------------------------- levels of edges */
+typedef struct edges_box {
+    qfz_source *edges;
+    qfz_box box;
+    uint32_t *levels;
+} edges_box;
+
+static qfz_status read_levels(const void *arg, qfz_error *err)
+{
+    const edges_box *const e = arg;
+    return qfz_saliency_source_levels(e->edges, e->box, e->levels, err);
+}
+
+static qfz_status read_levels_once(void *arg, qfz_error *err)
+{
+    const edges_box *const e = arg;
+    return read_from(e->edges, read_levels, e, err);
+}
+
+qfz_status qfz_source_read_edges(qfz_source *source, qfz_box box, uint32_t *levels, qfz_error *err)
+{
+    edges_box e = {source->edges, box, levels};
+    return qfz_retry_call(&source->options.retry, read_levels_once, &e, err);
+}
+
 /* -------------------------------------------------------------------------------- GDAL's cache */
 
 /* Bytes of blocks in the cache of one thread.  A block that one stripe reads once may leave the
@@ -200,7 +233,8 @@ int64_t qfz_source_cache_bytes(const qfz_source *source, int64_t tile_w)
     const qfz_source_info *const info = &source->info;
     const int64_t h = stripe_rows(source, tile_w);
     const bool cuts = tile_w % info->block_w != 0 && tile_w < info->w;
-    if (!source->knows_blocks || cuts) return 0;
+    const int64_t of_edges = source->edges ? qfz_source_cache_bytes(source->edges, tile_w) : 0;
+    if (!source->knows_blocks || cuts || (source->edges && of_edges == 0)) return 0;
     int64_t bytes = blocks_bytes(info->block_w, info->block_h, info->px_bytes, tile_w, h,
                                  !source->has_grid || source->is_interleaved);
     if (source->is_interleaved)
@@ -211,5 +245,5 @@ int64_t qfz_source_cache_bytes(const qfz_source *source, int64_t tile_w)
         GDALGetBlockSize(source->masks[i], &w_mask, &h_mask);
         bytes += blocks_bytes(w_mask, h_mask, px_bytes, tile_w, h, true);
     }
-    return bytes;
+    return bytes + of_edges;
 }

@@ -25,6 +25,7 @@ struct qfz_source {
     char *name;
     GDALDatasetH dataset;
     GDALDatasetH mask_dataset;  /* of options.mask, or NULL */
+    qfz_source *edges;          /* options.edges, or NULL */
     char **files, **mask_files; /* of the two datasets; see qfz_file_list() */
     qfz_georef georef;          /* if is_located */
     bool is_located;

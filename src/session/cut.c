@@ -82,6 +82,7 @@ static qfz_status cut_on_host(qfz_session *s, uint32_t alpha_level, const uint32
 {
     qfz_image joins = s->image;
     joins.zeroed = NULL;
+    joins.edges = NULL;
     uint32_t n_regions;
     joins.n_bands = 1;
     joins.type = QFZ_U8;
@@ -126,7 +127,7 @@ qfz_status qfz_session_cut(qfz_session *s, double alpha, const uint32_t *levels,
     if (!(alpha >= 0))
         return qfz_fail(err, QFZ_EARG, "alpha is %g; it must be a number that is at least 0",
                         alpha);
-    const uint32_t alpha_level = qfz_level_of_alpha(s->rule.type, s->rule.distance, alpha);
+    const uint32_t alpha_level = qfz_level_of_alpha(&s->rule, alpha);
     QFZ_TRY(qfz_session_advance(s, 0, "start", err));
     if (buffers.memory == QFZ_MEMORY_DEVICE)
         return cut_on_device(s, alpha_level, levels, &buffers, err);

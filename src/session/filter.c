@@ -12,7 +12,7 @@ qfz_status qfz_session_set_filter(qfz_session *s, uint64_t min_area, qfz_error *
     if (min_area <= 1) return QFZ_OK;
     s->rule.min_mass = min_area;
     s->filter_rule = s->rule;
-    s->filter_rule.alpha_level = UINT32_MAX;
+    s->filter_rule.alpha_level = qfz_top_level(&s->filter_rule);
     QFZ_TRY(QFZ_NEW_LARGE(&s->zeroed, qfz_session_n_px(s), err));
     s->image.zeroed = s->zeroed;
     return QFZ_OK;

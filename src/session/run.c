@@ -177,8 +177,11 @@ static qfz_status prepare_labels(qfz_session *s, qfz_part part, const qfz_buffer
 {
     const qfz_kind kind = part == QFZ_PART_ALPHA_OMEGA ? QFZ_OMEGA : QFZ_COMPONENTS;
     qfz_rule rule = s->rule;
+    if (kind == QFZ_COMPONENTS && s->equal && rule.edge_levels)
+        return qfz_fail(err, QFZ_EARG, "labels from levels of edges need alpha");
     if (kind == QFZ_COMPONENTS && s->equal) {
         rule.distance = QFZ_LINF;
+        rule.weights = NULL;
         rule.alpha_level = 0;
     }
     s->has_partition = false;
@@ -191,7 +194,7 @@ static qfz_status prepare_labels(qfz_session *s, qfz_part part, const qfz_buffer
 static qfz_status prepare_tree(qfz_session *s, const qfz_buffers *into, qfz_error *err)
 {
     qfz_rule rule = s->rule;
-    rule.alpha_level = UINT32_MAX;
+    rule.alpha_level = qfz_top_level(&rule);
     if (s->image.zeroed)
         return qfz_fail(err, QFZ_EARG,
                         "the tree has no filter; set qfz_criterion.min_area to 0, and "
@@ -205,7 +208,7 @@ static qfz_status prepare_levels(qfz_session *s, qfz_part part, const qfz_buffer
                                  qfz_error *err)
 {
     qfz_rule rule = s->rule;
-    rule.alpha_level = UINT32_MAX;
+    rule.alpha_level = qfz_top_level(&rule);
     QFZ_TRY(need_levels(s, into, err));
     QFZ_TRY(need_worker(s, QFZ_LEVELS, &rule, err));
     if (part == QFZ_PART_RESOLVE) QFZ_TRY(need_exterior(s, err));

@@ -10,6 +10,7 @@
 #include "cpu/cpu.h"
 
 static const int64_t px_max = (int64_t)1 << 29;
+static const uint32_t infinity_level = 0x7f800000u; /* of singles */
 
 static qfz_status check_image(const qfz_image *image, qfz_error *err)
 {
@@ -25,8 +26,9 @@ static qfz_status check_image(const qfz_image *image, qfz_error *err)
     if (!image->pixels) return qfz_fail(err, QFZ_EARG, "the pixels of the image are NULL");
     if (image->memory != QFZ_MEMORY_HOST && image->memory != QFZ_MEMORY_DEVICE)
         return qfz_fail(err, QFZ_EARG, "%d is no kind of memory", (int)image->memory);
-    if (image->reserved)
-        return qfz_fail(err, QFZ_EARG, "qfz_image.reserved is %d; it must be 0", image->reserved);
+    if (image->edges_are_float != 0 && (image->edges_are_float != 1 || !image->edges))
+        return qfz_fail(err, QFZ_EARG, "qfz_image.edges_are_float is %d; it must be 0%s",
+                        image->edges_are_float, image->edges ? " or 1" : " without edges");
     return QFZ_OK;
 }
 
@@ -34,16 +36,20 @@ static qfz_status set_rule(qfz_session *s, const qfz_criterion *criterion, qfz_e
 {
     const qfz_image *const image = &s->image;
     uint32_t max_level;
+    if (!image->edges)
+        QFZ_TRY(qfz_criterion_spread_weights(criterion, image->n_bands, &s->weights, err));
     s->rule = (qfz_rule){.connectivity = criterion->connectivity,
                          .distance = criterion->distance,
+                         .weights = s->weights,
                          .type = image->type,
                          .n_bands = image->n_bands,
-                         .alpha_level = UINT32_MAX};
-    QFZ_TRY(qfz_max_level(image->type, image->n_bands, criterion->distance, &max_level, err));
+                         .edge_levels = image->edges != NULL,
+                         .edges_are_float = image->edges_are_float != 0,
+                         .max_edge = image->edges_are_float ? infinity_level : UINT32_MAX - 1};
+    s->rule.alpha_level = qfz_top_level(&s->rule);
+    QFZ_TRY(qfz_max_level(&s->rule, &max_level, err));
     s->equal = !criterion->has_alpha;
-    if (criterion->has_alpha)
-        s->rule.alpha_level =
-            qfz_level_of_alpha(image->type, criterion->distance, criterion->alpha);
+    if (criterion->has_alpha) s->rule.alpha_level = qfz_level_of_alpha(&s->rule, criterion->alpha);
     QFZ_TRY(qfz_criterion_spread_omega(criterion, image->n_bands, &s->omega, err));
     s->rule.omega = s->omega;
     return qfz_session_set_filter(s, criterion->min_area, err);
@@ -94,6 +100,7 @@ static qfz_status fill(qfz_session *s, const qfz_image *image, const qfz_criteri
     s->n_threads = s->options.n_threads > 0 ? s->options.n_threads : 1;
     QFZ_TRY(check_image(&s->image, err));
     QFZ_TRY(qfz_criterion_check(criterion, err));
+    if (s->image.edges) QFZ_TRY(need_cpu(s, "levels of edges (qfz_image.edges)", err));
     if (s->image.zeroed) QFZ_TRY(need_cpu(s, "edges of level 0 (qfz_image.zeroed)", err));
     if (criterion->min_area > 1) QFZ_TRY(need_cpu(s, "a minimum area", err));
     QFZ_TRY(choose_engine(s, err));
@@ -127,6 +134,7 @@ void qfz_session_close(qfz_session *s)
     free(s->zeroed);
     qfz_exterior_fini(&s->exterior);
     free(s->omega);
+    free(s->weights);
     free(s->labels);
     free(s->levels);
     free(s->parent);
@@ -193,5 +201,5 @@ int64_t qfz_session_tree_room(const qfz_session *s)
 
 double qfz_session_level(const qfz_session *s, uint32_t level)
 {
-    return qfz_level_value(s->rule.type, s->rule.distance, level);
+    return qfz_level_value(&s->rule, level);
 }

@@ -12,8 +12,9 @@
 struct qfz_session {
     qfz_image image; /* pixels and validity are the caller's */
     qfz_rule rule;
-    double *omega; /* what rule.omega points to, or NULL */
-    bool equal;    /* LABEL joins equal values only */
+    double *omega;  /* what rule.omega points to, or NULL */
+    float *weights; /* what rule.weights points to, or NULL */
+    bool equal;     /* LABEL joins equal values only */
     qfz_session_options options;
     int n_threads;
     qfz_choice choice;

@@ -99,6 +99,7 @@ typedef struct pixel_room {
     int64_t n;
     void *values;
     uint8_t *valid, *zeroed;
+    uint32_t *edges;
 } pixel_room;
 
 /* Copies n ring pixels of a summary, from pixel i on. */
@@ -108,6 +109,9 @@ static void copy_pixels(const qfz_rule *rule, const qfz_summary *from, int64_t i
     const size_t bytes = qfz_type_bytes(rule->type);
     memcpy(room->valid + to, from->valid + i, (size_t)n);
     if (from->zeroed) memcpy(room->zeroed + to, from->zeroed + i, (size_t)n);
+    for (int64_t d = 0; from->edges && d < qfz_n_dirs(rule); d++)
+        memcpy(room->edges + d * room->n + to, from->edges + d * from->n_ring + i,
+               (size_t)n * sizeof *room->edges);
     for (int64_t b = 0; b < rule->n_bands; b++)
         memcpy((char *)room->values + (size_t)(b * room->n + to) * bytes,
                (const char *)from->values + (size_t)(b * from->n_ring + i) * bytes,
@@ -127,13 +131,22 @@ static qfz_status zeroed_room(const qfz_group *group, uint8_t **zeroed, int64_t 
     return QFZ_OK;
 }
 
+/* *edges = room for the levels of the edges of n pixels, if the rule has such levels. */
+static qfz_status edges_room(const qfz_group *group, uint32_t **edges, int64_t n, qfz_error *err)
+{
+    const qfz_rule *const rule = group->rule;
+    return rule->edge_levels ? QFZ_NEW(edges, qfz_n_dirs(rule) * n, err) : QFZ_OK;
+}
+
 qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary, qfz_error *err)
 {
     const qfz_ring *const ring = &group->ring;
     QFZ_TRY(qfz_summary_init_sides(summary, ring->box, ring->sides, group->rule, err));
     QFZ_TRY(zeroed_room(group, &summary->zeroed, summary->n_ring, err));
+    QFZ_TRY(edges_room(group, &summary->edges, summary->n_ring, err));
     if (has_weights(group)) QFZ_TRY(QFZ_NEW(&summary->weight, summary->n_ring, err));
-    const pixel_room room = {summary->n_ring, summary->values, summary->valid, summary->zeroed};
+    const pixel_room room = {summary->n_ring, summary->values, summary->valid, summary->zeroed,
+                             summary->edges};
     for (int i = 0; i < group->n_stretches; i++) {
         const qfz_stretch *const s = &group->stretches[i];
         const qfz_summary *const from = &group->members[s->member];
@@ -175,6 +188,7 @@ static void strip_fini(strip *t)
     free(t->px.values);
     free(t->px.valid);
     free(t->px.zeroed);
+    free(t->px.edges);
     free(t->vertex);
 }
 
@@ -185,6 +199,7 @@ static qfz_status strip_init(strip *t, const qfz_group *group, int64_t n, qfz_er
     QFZ_TRY(qfz_alloc(&t->px.values, 2 * n * rule->n_bands, qfz_type_bytes(rule->type), err));
     QFZ_TRY(QFZ_NEW(&t->px.valid, 2 * n, err));
     QFZ_TRY(zeroed_room(group, &t->px.zeroed, 2 * n, err));
+    QFZ_TRY(edges_room(group, &t->px.edges, 2 * n, err));
     return QFZ_NEW(&t->vertex, 2 * n, err);
 }
 
@@ -228,7 +243,8 @@ static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t 
                              .n_bands = rule->n_bands,
                              .type = rule->type,
                              .pixels = t->px.values,
-                             .zeroed = t->px.zeroed};
+                             .zeroed = t->px.zeroed,
+                             .edges = t->px.edges};
     const uint8_t *const bits = rule->edge_bits ? t->px.values : NULL;
     const uint32_t alpha_level = rule->alpha_level;
     const int64_t before = at->n;
@@ -237,7 +253,7 @@ static void add_cross(const qfz_group *group, seam *at, const strip *t, int64_t 
     for (int64_t done = 0; done < n; done += CHUNK) {
         const int64_t some = n - done < CHUNK ? n - done : CHUNK, from = p + done, to = q + done;
         const uint8_t *const valid = t->px.valid + from, *const valid_to = t->px.valid + to;
-        if (!bits) qfz_edge_levels(&image, rule->distance, dir, from, to, some, key);
+        if (!bits) qfz_edge_levels(&image, rule, dir, from, to, some, key);
         for (int64_t i = 0; i < some; i++)
             there[i] = (uint8_t)(valid[i] & valid_to[i] & (key[i] <= alpha_level));
         for (int64_t i = 0; bits && i < some; i++)

@@ -94,6 +94,7 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
     visit_array(w, &s->values, s->n_ring * rule->n_bands, bytes);
     visit_array(w, (void **)&s->valid, s->n_ring, 1);
     visit_array(w, (void **)&s->zeroed, s->n_ring, 1);
+    visit_words(w, &s->edges, s->n_ring * qfz_n_dirs(rule));
     visit_bytes(w, &s->n_border_regions, sizeof s->n_border_regions);
     visit_words(w, &s->border_region, s->n_ring);
     visit_links(w, &s->links);

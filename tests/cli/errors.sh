@@ -117,6 +117,14 @@ for bad in 0 -1 1.5 nan inf 5m 0ha -1ha infkm2 ha '5 m2' 0x5; do
 done
 refused "cut --min-area" 'min-area' "$qfz" cut --alpha 1 --min-area 5 "$in" "$out"
 refused "2 omegas for 3 bands" 'omega' "$qfz" simplify --alpha 1 --omega 1,2 "$T/rgb.tif" "$out"
+refused "2 weights for 3 bands" '2 weights for 3 bands; give one per band' \
+    "$qfz" label --alpha 1 --weights 1,2 "$T/rgb.tif" "$out"
+refused "weights of 0" 'all weights are 0' "$qfz" saliency --weights 0,0,0 "$T/rgb.tif" "$out"
+refused "an infinite weight" 'weight inf of band 2' "$qfz" saliency --weights 1,inf,1 "$T/rgb.tif" "$out"
+refused "a weight below singles" 'too small' "$qfz" saliency --weights 1,1e-50,1 "$T/rgb.tif" "$out"
+refused "weights of an angle" 'weights belong to' \
+    "$qfz" saliency --distance sam --weights 1,1,1 "$T/rgb.tif" "$out"
+refused "an angle of one band" 'two bands or more' "$qfz" saliency --distance sam "$in" "$out"
 refused "connectivity 6" 'connectivity' "$qfz" label --connectivity 6 "$in" "$out"
 refused "an unknown distance" 'distance' "$qfz" label --alpha 1 --distance l3 "$in" "$out"
 refused "an unknown layout" 'layout' "$qfz" saliency --layout round "$in" "$out"
@@ -140,6 +148,42 @@ refused "a creation option without =" '-co COMPRESS: must be KEY=VALUE' "$qfz" l
 refused "cut without alpha" 'alpha' "$qfz" cut "$in" "$out"
 gdal_create -q -of GTiff -ot UInt32 -outsize 3 3 -bands 2 -burn 1 "$T/u32.tif"
 refused "levels beyond 32 bits" 'linf|l2' "$qfz" saliency --distance l1 "$T/u32.tif" "$out"
+
+# --- levels of edges
+gdal_create -q -of GTiff -outsize 40 40 -bands 4 -burn 9 "$T/photo.tif"
+gdal_create -q -of GTiff -outsize 40 40 -bands 2 -burn 3 "$T/levels.tif"
+gdal_create -q -of GTiff -ot Int16 -outsize 40 40 -bands 2 -burn -1 "$T/negative.tif"
+gdal_create -q -of GTiff -ot Float64 -outsize 40 40 -bands 2 -burn 1 "$T/double.tif"
+gdal_create -q -of GTiff -ot UInt32 -outsize 40 40 -bands 2 -burn 4294967295 "$T/top.tif"
+gdal_create -q -of GTiff -outsize 40 41 -bands 2 -burn 3 "$T/taller.tif"
+refused "cut: a photograph of four bands" 'photo\.tif: it is not from qfz saliency.*--edges' \
+    "$qfz" cut --alpha 1 "$T/photo.tif" "$out"
+refused "cut: three bands" 'rgb\.tif: bands: 3; levels of edges have 2' \
+    "$qfz" cut --alpha 1 --edges "$T/rgb.tif" "$out"
+refused "cut: --edges and SALIENCY" 'in\.tif: .*leave one out' \
+    "$qfz" cut --alpha 1 --edges "$T/levels.tif" "$in" "$out"
+refused "cut: negative levels" 'negative\.tif: band 1 has the value -1 in column 0, row 0' \
+    "$qfz" cut --alpha 1 --edges "$T/negative.tif" "$out"
+accepted "cut: levels from anywhere" "$qfz" cut -q --alpha 3 --edges "$T/photo.tif" "$out"
+rm -f "$out"
+for task in "label --alpha 1" "saliency" "simplify --alpha 1"; do
+    edges() { # NAME FILE MESSAGE: $task refuses these levels
+        refused "$task: $1" "$3" "$qfz" $task --edges "$2" "$T/rgb.tif" "$out"
+    }
+    edges "no such levels" "$T/nothing.tif" 'nothing\.tif'
+    edges "levels of three bands" "$T/rgb.tif" 'rgb\.tif: bands: 3; levels of edges have 2'
+    edges "levels of another size" "$T/taller.tif" 'taller\.tif: .* 40 x 41 pixels, but .*rgb\.tif has 40 x 40'
+    edges "levels of 8-connected edges" "$T/photo.tif" 'photo\.tif: .*use --connectivity 8'
+    edges "negative levels" "$T/negative.tif" 'negative\.tif: band 1 has the value -1 in column'
+    edges "levels beyond 32 bits" "$T/top.tif" 'top\.tif: band 1 has the value 4294967295'
+    edges "levels of Float64" "$T/double.tif" 'double\.tif: .*Float64.*gdal_translate'
+    accepted "$task: levels of edges" "$qfz" $task -q --edges "$T/levels.tif" "$T/rgb.tif" "$out"
+    rm -f "$out"
+done
+refused "--edges without alpha" 'edges needs --alpha' "$qfz" label --edges "$T/levels.tif" "$in" "$out"
+refused "--edges and --weights" 'not of edges' \
+    "$qfz" saliency --weights 2 --edges "$T/levels.tif" "$in" "$out"
+
 # ---- Processes that a launcher started together, but that do not find each other.
 refused "a step of two tasks" 'a launcher started this process together with others.*SLURM_STEP_NUM_TASKS=2' \
     env SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=2 "$qfz" label "$in" "$T/out/dst.tif"

@@ -108,8 +108,13 @@ done <<'CASES'
 
 2 | label --connectivity 6 a.tif b.tif | --connectivity 6: must be 4 or 8$
 2 | label --connectivity 04 a.tif b.tif | --connectivity 04: must be 4 or 8$
-2 | label --distance l3 a.tif b.tif | --distance l3: must be l1, l2 or linf$
-2 | label --distance l a.tif b.tif | --distance l: must be l1, l2 or linf$
+2 | label --distance l3 a.tif b.tif | --distance l3: must be l1, l2, linf or sam$
+2 | label --distance l a.tif b.tif | --distance l: must be l1, l2, linf or sam$
+2 | label --weights 1,2 a.tif b.tif | --weights need --alpha
+2 | info --weights 1,2 a.tif b.tif | --weights need --alpha
+2 | label --alpha 1 --weights 1,,2 a.tif b.tif | --weights 1,,2: must be a number
+2 | label --alpha 1 --weights 1,-2 a.tif b.tif | --weights 1,-2: must be at least 0
+2 | cut --alpha 1 --weights 1,2 a.tif b.tif | --weights: not an option of qfz cut
 2 | label --gpus 0,x a.tif b.tif | --gpus 0,x: must be numbers of GPUs
 2 | label --gpu-memory 50% a.tif b.tif | --gpu-memory 50%: must be a size such as
 2 | label --engine gpu a.tif b.tif | --engine gpu: must be auto, cpu or cuda$

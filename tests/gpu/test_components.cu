@@ -69,12 +69,11 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     rule.distance = (qfz_distance)check_pick(3);
     rule.connectivity = check_chance(50) ? 4 : 8;
     const int64_t p = check_pick(seen.h * seen.w), q = check_pick(seen.h * seen.w);
-    if (check_chance(60)) qfz_levels(&seen, rule.distance, p, q, 1, &rule.alpha_level);
+    if (check_chance(60)) qfz_levels(&seen, &rule, p, q, 1, &rule.alpha_level);
     if (edge_bits) rule.alpha_level = UINT32_MAX;
     uint32_t max_level;
     qfz_error refused = {};
-    if (qfz_max_level(rule.type, rule.n_bands, rule.distance, &max_level, &refused) != QFZ_OK)
-        rule.distance = QFZ_LINF;
+    if (qfz_max_level(&rule, &max_level, &refused) != QFZ_OK) rule.distance = QFZ_LINF;
     components_are(gpu, &seen, &rule);
     hostile_free(&made);
 }

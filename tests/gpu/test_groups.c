@@ -225,7 +225,7 @@ static void test_case(void)
     CHECK(n == 0, "%d differences of levels", (int)n);
 
     p.kind = QFZ_OMEGA;
-    rule.alpha_level = qfz_level_of_alpha(rule.type, distance, alpha);
+    rule.alpha_level = qfz_level_of_alpha(&rule, alpha);
     rule.omega = omega;
     n = differences(&p);
     CHECK(n == 0, "%d differences of regions", (int)n);

@@ -26,7 +26,7 @@ static std::vector<uint32_t> host_keys(const qfz_image *image, const qfz_rule *r
     for (int d = 0; d < qfz_n_dirs(rule); d++)
         for (int64_t p = 0; p < n_px; p++) {
             const int64_t q = neighbour(image, p, d);
-            if (q >= 0) qfz_levels(image, rule->distance, p, q, 1, &keys[(size_t)(d * n_px + p)]);
+            if (q >= 0) qfz_levels(image, rule, p, q, 1, &keys[(size_t)(d * n_px + p)]);
         }
     return keys;
 }
@@ -64,13 +64,27 @@ static void edges_are(qfz_gpu *gpu, const uploaded *up, const qfz_rule *rule,
     CHECK(qfz_gpu_edges_make(gpu, &up->image, rule, d_edge_levels, &edges) == QFZ_OK, "%s",
           err.message);
     const bool narrow = qfz_type_bytes(rule->type) <= 2 && rule->n_bands == 1;
-    CHECK((edges.form == QFZ_EDGES_LEVELS) == !(narrow && rule->distance != QFZ_L2), "form %d",
-          (int)edges.form);
+    CHECK((edges.form == QFZ_EDGES_LEVELS) ==
+              !(narrow && rule->distance != QFZ_L2 && !rule->weights),
+          "form %d", (int)edges.form);
     if (edges.form == QFZ_EDGES_LEVELS)
         CHECK(from_device(gpu, edges.d_levels, (int64_t)keys.size()) == keys, "keys of edges");
     else
         CHECK(bytes == 0 && edges.d_values == up->image.d_pixels, "a band that is read as it is");
     cudaFree(d_edge_levels);
+}
+
+/* Joins at some alpha, and edges. */
+static void rule_is(qfz_gpu *gpu, const qfz_image *image, const uploaded *up, qfz_rule *rule)
+{
+    uint32_t max_level;
+    qfz_error refused = {};
+    if (qfz_max_level(rule, &max_level, &refused) != QFZ_OK) return;
+    const std::vector<uint32_t> keys = host_keys(image, rule);
+    const uint32_t some = keys[(size_t)check_pick((int64_t)keys.size())];
+    rule->alpha_level = check_chance(30) ? 0 : check_chance(10) ? max_level : some;
+    joins_are(gpu, image, up, rule, keys);
+    if (!rule->edge_bits) edges_are(gpu, up, rule, keys);
 }
 
 static void one_raster(qfz_gpu *gpu, int64_t number)
@@ -89,17 +103,18 @@ static void one_raster(qfz_gpu *gpu, int64_t number)
     rule.type = image->type;
     rule.n_bands = image->n_bands;
     rule.edge_bits = edge_bits;
-    for (int d = 0; d < 3; d++) {
-        uint32_t max_level;
-        qfz_error refused = {};
+    for (int d = 0; d < 4; d++) {
         rule.distance = (qfz_distance)d;
-        if (qfz_max_level(rule.type, rule.n_bands, rule.distance, &max_level, &refused) != QFZ_OK)
-            continue;
-        const std::vector<uint32_t> keys = host_keys(&seen, &rule);
-        const uint32_t some = keys[(size_t)check_pick((int64_t)keys.size())];
-        rule.alpha_level = check_chance(30) ? 0 : check_chance(10) ? max_level : some;
-        joins_are(gpu, &seen, &up, &rule, keys);
-        if (!edge_bits) edges_are(gpu, &up, &rule, keys);
+        rule_is(gpu, &seen, &up, &rule);
+        if (rule.distance == QFZ_SAM || edge_bits) continue;
+        float weights[4];
+        for (int b = 0; b < image->n_bands; b++)
+            weights[b] = check_chance(25) ? 0 : (float)check_pick(1000) / 7;
+        weights[check_pick(image->n_bands)] = check_chance(20) ? 1 : 0.1f;
+        rule.weights = weights;
+        upload_weights(&up, weights);
+        rule_is(gpu, &seen, &up, &rule);
+        rule.weights = NULL;
     }
     upload_free(&up);
     hostile_free(&made);

@@ -111,7 +111,7 @@ static uint32_t some_alpha(const qfz_image *image, const qfz_rule *rule, uint32_
     uint32_t key;
     if (check_chance(35)) return check_chance(50) ? UINT32_MAX : max_level;
     if (check_chance(15)) return 0;
-    qfz_levels(image, rule->distance, check_pick(n), check_pick(n), 1, &key);
+    qfz_levels(image, rule, check_pick(n), check_pick(n), 1, &key);
     return key;
 }
 
@@ -174,7 +174,7 @@ static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rul
     qfz_links *const links = &summary->links;
     qfz_ranges *const ranges = &summary->ranges;
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
-    must(qfz_summary_take_ring(summary, tile, &err) == QFZ_OK, "the ring");
+    must(qfz_summary_take_ring(summary, tile, rule, &err) == QFZ_OK, "the ring");
     CHECK(qfz_gpu_omega_links(gpu, &up.image, rule, d_scratch, &d_links, &d_n) == QFZ_OK, "%s",
           err.message);
     const std::vector<uint32_t> n = from_device(gpu, d_n, 2);
@@ -275,7 +275,7 @@ static void check_raster(qfz_gpu *gpu, const qfz_image *image, qfz_distance dist
     rule.n_bands = image->n_bands;
     rule.distance = distance;
     rule.connectivity = check_chance(50) ? 4 : 8;
-    must(qfz_max_level(rule.type, rule.n_bands, rule.distance, &max_level, &err) == QFZ_OK, "keys");
+    must(qfz_max_level(&rule, &max_level, &err) == QFZ_OK, "keys");
     rule.alpha_level = some_alpha(image, &rule, max_level);
     for (int b = 0; b < image->n_bands; b++)
         omega[b] = some_omega(image, b);
@@ -399,7 +399,7 @@ static void refuses_too_many_parts(qfz_gpu *gpu)
 {
     static const double omega = 1;
     const qfz_rule rule = rule_of(QFZ_U8, 4, &omega);
-    const qfz_gpu_image image = {45000, 45000, 1, QFZ_U8, NULL, NULL};
+    const qfz_gpu_image image = {45000, 45000, 1, QFZ_U8, NULL, NULL, NULL};
     check_case(0, "a tile of 2 Gpixel");
     CHECK(qfz_gpu_omega(gpu, &image, &rule, NULL, NULL, NULL) == QFZ_EARG, "taken");
 }

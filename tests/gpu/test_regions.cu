@@ -310,7 +310,7 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     rule.distance = QFZ_LINF;
     rule.connectivity = check_chance(50) ? 4 : 8;
     const int64_t p = check_pick(seen.h * seen.w), q = check_pick(seen.h * seen.w);
-    if (check_chance(50)) qfz_levels(&seen, rule.distance, p, q, 1, &rule.alpha_level);
+    if (check_chance(50)) qfz_levels(&seen, &rule, p, q, 1, &rule.alpha_level);
     regions_are_equal(gpu, &seen, &rule);
     hostile_free(&made);
 }

@@ -201,10 +201,8 @@ static qfz_rule pick_rule(const qfz_image *image)
     rule.n_bands = image->n_bands;
     rule.distance = check_chance(60) ? QFZ_L1 : check_chance(50) ? QFZ_L2 : QFZ_LINF;
     rule.alpha_level = QFZ_NONE;
-    if (qfz_max_level(rule.type, rule.n_bands, rule.distance, &max_level, &err) != QFZ_OK)
-        rule.distance = QFZ_LINF;
-    if (check_chance(30))
-        rule.alpha_level = qfz_level_of_alpha(rule.type, rule.distance, (double)check_pick(40));
+    if (qfz_max_level(&rule, &max_level, &err) != QFZ_OK) rule.distance = QFZ_LINF;
+    if (check_chance(30)) rule.alpha_level = qfz_level_of_alpha(&rule, (double)check_pick(40));
     return rule;
 }
 

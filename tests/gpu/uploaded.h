@@ -10,6 +10,7 @@ typedef struct uploaded {
     qfz_gpu_image image;
     char *d_pixels;
     uint8_t *d_valid; /* NULL if the image has no validity */
+    float *d_weights; /* NULL if there are none */
 } uploaded;
 
 static inline uploaded upload(const qfz_image *image)
@@ -19,9 +20,21 @@ static inline uploaded upload(const qfz_image *image)
     uploaded up = {};
     up.d_pixels = to_device(static_cast<const char *>(image->pixels), bytes);
     if (image->valid) up.d_valid = to_device(image->valid, n_px);
-    up.image = qfz_gpu_image{(int32_t)image->h, (int32_t)image->w, image->n_bands,
-                             image->type,       up.d_pixels,       up.d_valid};
+    up.image = qfz_gpu_image{(int32_t)image->h,
+                             (int32_t)image->w,
+                             image->n_bands,
+                             image->type,
+                             up.d_pixels,
+                             up.d_valid,
+                             NULL};
     return up;
+}
+
+static inline void upload_weights(uploaded *up, const float *weights)
+{
+    cudaFree(up->d_weights);
+    up->d_weights = weights ? to_device(weights, up->image.n_bands) : NULL;
+    up->image.d_weights = up->d_weights;
 }
 
 /* Sets the invalid pixels of one band of floats to NaN, and removes the mask. */
@@ -36,6 +49,7 @@ static inline void upload_free(uploaded *up)
 {
     cudaFree(up->d_pixels);
     cudaFree(up->d_valid);
+    cudaFree(up->d_weights);
 }
 
 /* Replaces labels 1, 2, 3 ... in order of first pixels by first pixels, and 0 by QFZ_NONE. */

@@ -20,7 +20,9 @@ int main(void)
     AT(qfz_criterion, alpha);
     AT(qfz_criterion, omega);
     AT(qfz_criterion, n_omega);
+    AT(qfz_criterion, n_weights);
     AT(qfz_criterion, min_area);
+    AT(qfz_criterion, weights);
     AT(qfz_criterion, reserved);
     SIZE(qfz_progress);
     AT(qfz_progress, struct_size);
@@ -86,6 +88,7 @@ int main(void)
     AT(qfz_job, curve);
     AT(qfz_job, allow_network);
     AT(qfz_job, unused_flags);
+    AT(qfz_job, edges);
 
     SIZE(qfz_curve);
     AT(qfz_curve, struct_size);
@@ -158,8 +161,9 @@ int main(void)
     AT(qfz_image, pixels);
     AT(qfz_image, valid);
     AT(qfz_image, memory);
-    AT(qfz_image, reserved);
+    AT(qfz_image, edges_are_float);
     AT(qfz_image, zeroed);
+    AT(qfz_image, edges);
     SIZE(qfz_session_options);
     AT(qfz_session_options, struct_size);
     AT(qfz_session_options, engine);
@@ -210,6 +214,7 @@ int main(void)
     IS(QFZ_L1);
     IS(QFZ_L2);
     IS(QFZ_LINF);
+    IS(QFZ_SAM);
     IS(QFZ_ENGINE_AUTO);
     IS(QFZ_ENGINE_CPU);
     IS(QFZ_ENGINE_CUDA);

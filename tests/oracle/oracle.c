@@ -18,7 +18,8 @@ struct oracle {
     const qfz_image *image;
     int n_dirs;
     qfz_distance distance;
-    double *levels; /* n_dirs planes of every edge's own level */
+    const double *weights; /* or NULL */
+    double *levels;        /* n_dirs planes of every edge's own level */
 };
 
 static void *room(int64_t n, size_t bytes)
@@ -139,8 +140,75 @@ static double float_level(const oracle *o, int64_t p, int64_t q)
     }
 }
 
+/* The difference in one band as a single, times the weight as a single. */
+static float weighted_difference(const oracle *o, int band, int64_t p, int64_t q)
+{
+    volatile float far, weighted; /* volatile: rounded to single at every step */
+    if (o->image->type == QFZ_F32) {
+        const float u = float_value(o->image, band, p), v = float_value(o->image, band, q);
+        far = u == v ? 0.0f : fabsf(u - v);
+    } else {
+        far = (float)llabs(whole_value(o->image, band, p) - whole_value(o->image, band, q));
+    }
+    weighted = (float)o->weights[band] * far;
+    return weighted;
+}
+
+static double weighted_level(const oracle *o, int64_t p, int64_t q)
+{
+    volatile float sum = 0, largest = 0;
+    for (int b = 0; b < o->image->n_bands; b++) {
+        if (o->weights[b] == 0) continue;
+        const float far = weighted_difference(o, b, p, q);
+        volatile float square = far * far;
+        sum = sum + (o->distance == QFZ_L2 ? square : far);
+        if (far > largest) largest = far;
+    }
+    return (double)(o->distance == QFZ_L1 ? sum : o->distance == QFZ_L2 ? sqrtf(sum) : largest);
+}
+
+/* The acute angle whose tangent of half is t <= 1, by three more halvings and a series. */
+static double angle_of_half_tangent(volatile double t)
+{
+    for (int i = 0; i < 3; i++) {
+        volatile double square = t * t;
+        volatile double secant = sqrt(1 + square);
+        t = t / (1 + secant);
+    }
+    const volatile double square = t * t;
+    volatile double series = 1.0 / 15;
+    for (int k = 13; k >= 1; k -= 2) {
+        volatile double rest = square * series;
+        series = 1.0 / k - rest;
+    }
+    volatile double angle = t * series;
+    return 16 * angle;
+}
+
+static double angle(const oracle *o, int64_t p, int64_t q)
+{
+    const double pi = 3.14159265358979323846;
+    volatile double ab = 0, aa = 0, bb = 0;
+    for (int b = 0; b < o->image->n_bands; b++) {
+        const double u = oracle_value(o->image, b, p), v = oracle_value(o->image, b, q);
+        volatile double uv = u * v, uu = u * u, vv = v * v;
+        ab = ab + uv;
+        aa = aa + uu;
+        bb = bb + vv;
+    }
+    const bool directed = aa > 0 && aa<INFINITY, directed_too = bb> 0 && bb < INFINITY;
+    if (!directed && !directed_too) return 0;
+    if (!directed || !directed_too) return (double)(float)(pi / 2);
+    volatile double product = aa * bb, square = ab * ab, gram = product - square;
+    volatile double sine = gram > 0 ? sqrt(gram) : 0, length = sqrt(product);
+    const double acute = angle_of_half_tangent(sine / (length + fabs(ab)));
+    return (double)(float)(ab < 0 ? pi - acute : acute);
+}
+
 double oracle_level(const oracle *o, int64_t p, int64_t q)
 {
+    if (o->distance == QFZ_SAM) return angle(o, p, q);
+    if (o->weights) return weighted_level(o, p, q);
     return o->image->type == QFZ_F32 ? float_level(o, p, q) : whole_level(o, p, q);
 }
 
@@ -166,16 +234,32 @@ static int nth_direction(const oracle *o, int i)
 
 oracle *oracle_open(const qfz_image *image, int connectivity, qfz_distance distance)
 {
+    return oracle_open_weighted(image, connectivity, distance, NULL);
+}
+
+oracle *oracle_open_weighted(const qfz_image *image, int connectivity, qfz_distance distance,
+                             const double *weights)
+{
     oracle *o = room(1, sizeof *o);
     const int64_t n = image->h * image->w;
     assert(image->n_bands <= ORACLE_MAX_BANDS);
-    *o = (oracle){.image = image, .n_dirs = connectivity / 2, .distance = distance};
+    *o = (oracle){
+        .image = image, .n_dirs = connectivity / 2, .distance = distance, .weights = weights};
     o->levels = room(o->n_dirs * n, sizeof *o->levels);
     for (int d = 0; d < o->n_dirs; d++)
         for (int64_t p = 0; p < n; p++) {
             const int64_t q = oracle_is_valid(o, p) ? neighbour(o, p, d) : -1;
             o->levels[d * n + p] = q < 0 ? ORACLE_NO_EDGE : oracle_level(o, p, q);
         }
+    return o;
+}
+
+oracle *oracle_open_edges(const qfz_image *image, int connectivity, const double *planes)
+{
+    oracle *o = oracle_open(image, connectivity, QFZ_LINF);
+    const int64_t n = image->h * image->w;
+    for (int64_t i = 0; i < o->n_dirs * n; i++)
+        if (o->levels[i] != ORACLE_NO_EDGE) o->levels[i] = planes[i];
     return o;
 }
 
@@ -270,7 +354,8 @@ static bool joined(const oracle *o, int64_t p, int64_t q, int k, double alpha)
 {
     const int64_t n = o->image->h * o->image->w;
     if (alpha < 0) return same_values(o, p, q);
-    return (k < N_DIRS ? o->levels[k * n + p] : o->levels[(k - N_DIRS) * n + q]) <= alpha;
+    const double level = k < N_DIRS ? o->levels[k * n + p] : o->levels[(k - N_DIRS) * n + q];
+    return level != ORACLE_NO_EDGE && level <= alpha;
 }
 
 static uint32_t flood(const oracle *o, double alpha, uint32_t *labels)
@@ -392,6 +477,7 @@ void oracle_saliency(const oracle *o, double *planes)
         for (int d = 0; d < o->n_dirs; d++)
             for (int64_t p = 0; p < n; p++) {
                 const int64_t q = neighbour(o, p, d);
+                if (o->levels[d * n + p] == ORACLE_NO_EDGE) continue;
                 if (planes[d * n + p] < 0 && at[p] && q >= 0 && at[p] == at[q])
                     planes[d * n + p] = level;
             }

@@ -5,7 +5,8 @@
  * image.  Every partition is a fresh breadth-first flood at one threshold: no union-find, no
  * sorted edges, no tree.  The definitions are those of reference/oracle.py; the arithmetic of
  * levels is that of the library's contract: l1 and linf of integers exactly, l2 of integers the
- * exact sum of squares and one correctly rounded single root, floats in IEEE single, band by band.
+ * exact sum of squares and one correctly rounded single root, floats and weighted differences in
+ * IEEE single, band by band, angles in IEEE double from dot products.
  *
  * Levels are doubles here: every level, integer or single, is exact in one. */
 #ifndef QFZ_TESTS_ORACLE_H
@@ -22,6 +23,13 @@ typedef struct oracle oracle; /* an image and its neighbourhood */
 
 /* Borrows the image. */
 oracle *oracle_open(const qfz_image *image, int connectivity, qfz_distance distance);
+
+/* Weights: one per band, borrowed; NULL: none. */
+oracle *oracle_open_weighted(const qfz_image *image, int connectivity, qfz_distance distance,
+                             const double *weights);
+
+/* Levels of edges: planes as of oracle_saliency(), ORACLE_NO_EDGE where there is none; copied. */
+oracle *oracle_open_edges(const qfz_image *image, int connectivity, const double *planes);
 void oracle_close(oracle *o);
 
 /* Replaces the levels by those of the hierarchy whose regions weigh at least `least`: the edges of

@@ -152,7 +152,7 @@ static inline int filter_edges(const filter_case *c, forest_edge *edges)
                 if (!image->valid[p] || !image->valid[q]) continue;
                 edges[n] = (forest_edge){.p = (int)p, .q = (int)q, .dir = dir};
                 edges[n].position = filter_place((uint64_t)y, (uint64_t)x, dir);
-                qfz_levels(image, c->rule.distance, p, q, 1, &edges[n++].level);
+                qfz_levels(image, &c->rule, p, q, 1, &edges[n++].level);
             }
     qsort(edges, (size_t)n, sizeof *edges, filter_compare);
     return n;

@@ -24,7 +24,7 @@ typedef struct raster {
 
 __attribute__((unused)) static const char *const raster_types[] = {
     "UInt8", "Int8", "UInt16", "Int16", "UInt32", "Int32", "Float32"};
-__attribute__((unused)) static const char *const raster_distances[] = {"l1", "l2", "linf"};
+__attribute__((unused)) static const char *const raster_distances[] = {"l1", "l2", "linf", "sam"};
 
 /* Runs an expression that must not fail; and allocates memory filled with zeros. */
 static inline void raster_must(qfz_status st)
@@ -225,6 +225,57 @@ static inline bool raster_levels_overflow(const qfz_image *image, qfz_distance d
 {
     const bool four_bytes = image->type == QFZ_U32 || image->type == QFZ_I32;
     return four_bytes && distance == QFZ_L1 && image->n_bands > 1;
+}
+
+/* Any distance that the image's type and bands allow. */
+static inline qfz_distance raster_distance(const qfz_image *image)
+{
+    const qfz_distance distance = (qfz_distance)check_pick(4);
+    if (distance == QFZ_SAM && image->n_bands < 2) return QFZ_LINF;
+    return raster_levels_overflow(image, distance) ? QFZ_LINF : distance;
+}
+
+/* Levels of the edges of an image, as qfz_image.edges has them, and as the oracle has them. */
+typedef struct raster_edges {
+    uint32_t *levels;
+    double *planes;
+    bool are_float;
+} raster_edges;
+
+static inline raster_edges raster_edges_make(const qfz_image *image, int connectivity)
+{
+    const int64_t n = connectivity / 2 * image->h * image->w;
+    raster_edges e = {.levels = raster_room(n, sizeof *e.levels),
+                      .planes = raster_room(n, sizeof *e.planes),
+                      .are_float = check_chance(50)};
+    const int missing = (int)check_pick(40), n_levels = check_chance(50) ? 4 : 1000;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t whole = check_pick(n_levels);
+        const float single = check_chance(3) ? INFINITY : (float)whole / 3;
+        const bool is_top = !e.are_float && check_chance(3);
+        e.planes[i] = e.are_float ? (double)single : is_top ? 4294967294.0 : (double)whole;
+        e.levels[i] = (uint32_t)(is_top ? 4294967294u : whole);
+        if (e.are_float) memcpy(&e.levels[i], &single, sizeof single);
+        if (!check_chance(missing)) continue;
+        e.planes[i] = ORACLE_NO_EDGE;
+        e.levels[i] = QFZ_NO_EDGE;
+    }
+    return e;
+}
+
+static inline void raster_edges_free(raster_edges *e)
+{
+    free(e->levels);
+    free(e->planes);
+}
+
+/* Weights of any size, some of them 0, not all. */
+static inline void raster_weigh(double *weights, int n_bands)
+{
+    static const double usual[] = {0, 0, 1, 1, 0.5, 3, 1.0 / 3, 1e-30, 1e30, 0x1p-149, 3.4e38};
+    for (int b = 0; b < n_bands; b++)
+        weights[b] = usual[check_pick(check_chance(10) ? 11 : 7)];
+    weights[check_pick(n_bands)] = check_chance(50) ? 1 : 0.1 * (double)(1 + check_pick(90));
 }
 
 #endif

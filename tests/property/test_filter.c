@@ -317,7 +317,7 @@ static void check_session(filter_case *c)
     static uint32_t want[FILTER_PX * QFZ_MAX_DIRS];
     const int64_t n_px = c->r.image.h * c->r.image.w;
     const uint32_t level = some_level(c) % UINT32_MAX;
-    const double alpha = qfz_level_value(c->rule.type, c->rule.distance, level);
+    const double alpha = qfz_level_value(&c->rule, level);
     const double omega = raster_omega(&c->r, 0), omegas[3] = {omega, omega, omega};
     const qfz_criterion criterion = {.connectivity = c->rule.connectivity,
                                      .distance = c->rule.distance,

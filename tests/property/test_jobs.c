@@ -10,7 +10,10 @@ typedef struct problem {
     raster r; /* expected input: bands in use, and validity after all masks */
     oracle *o;
     qfz_job base;
-    double omega[RASTER_BANDS];
+    double omega[RASTER_BANDS], weights[RASTER_BANDS];
+    char edges[PATH_ROOM]; /* base.edges */
+    double *planes;        /* its levels as the oracle has them; NULL: levels are of pixels */
+    double max_edge;       /* largest level of its type, INFINITY for floats */
     int bands[RASTER_BANDS];
     const char *hiding; /* how pixels are made invalid */
     int64_t least;      /* pixels of a region; 1: any number */
@@ -143,6 +146,76 @@ static void write_source(problem *p)
     if (!strcmp(p->hiding, "mask file")) files_write_bytes(p->mask, p->r.valid, h, w);
 }
 
+/* Levels of edges of any type, in a file: with few values or many, the largest one among them, and
+ * with nodata anywhere. */
+static void write_edges(problem *p)
+{
+    static const struct {
+        GDALDataType type;
+        double max, no_edge;
+    } types[] = {{GDT_Byte, 255, 255},          {GDT_Byte, 255, 7},
+                 {GDT_UInt16, 65535, 65535},    {GDT_UInt16, 65535, 0},
+                 {GDT_Int16, 32767, -1},        {GDT_UInt32, 4294967294.0, 4294967295.0},
+                 {GDT_Int32, 2147483647, -5},   {GDT_Float32, INFINITY, NAN},
+                 {GDT_Float32, INFINITY, -9999}};
+    const size_t k = (size_t)check_pick(sizeof types / sizeof *types);
+    const int h = (int)p->r.image.h, w = (int)p->r.image.w;
+    const int n_dirs = p->base.criterion.connectivity / 2;
+    const int64_t n = n_dirs * n_pixels(p), n_levels = check_chance(50) ? 4 : 120;
+    const int missing = (int)check_pick(40), tops = (int)check_pick(5);
+    double *values = calloc((size_t)n, sizeof *values);
+    p->planes = calloc((size_t)n, sizeof *p->planes);
+    files_must(values && p->planes);
+    p->max_edge = types[k].max - (types[k].max == types[k].no_edge ? 1 : 0);
+    for (int64_t i = 0; i < n; i++) {
+        const double whole = (double)check_pick(n_levels);
+        values[i] = isinf(types[k].max) ? (double)(float)(whole / 7) : whole;
+        if (check_chance(tops)) values[i] = p->max_edge;
+        const bool none = check_chance(missing) || values[i] == types[k].no_edge;
+        if (none) values[i] = isinf(types[k].max) && check_chance(30) ? NAN : types[k].no_edge;
+        p->planes[i] = none ? ORACLE_NO_EDGE : values[i];
+    }
+    snprintf(p->edges, sizeof p->edges, "%s/edges.tif", p->in_memory ? "/vsimem" : files_.folder);
+    GDALDatasetH d =
+        GDALCreate(GDALGetDriverByName("GTiff"), p->edges, w, h, n_dirs, types[k].type, NULL);
+    files_must(d != NULL);
+    for (int b = 0; b < n_dirs; b++) {
+        const GDALRasterBandH band = GDALGetRasterBand(d, b + 1);
+        GDALSetRasterNoDataValue(band, types[k].no_edge);
+        files_must(GDALRasterIO(band, GF_Write, 0, 0, w, h, values + b * n_pixels(p), w, h,
+                                GDT_Float64, 0, 0) == CE_None);
+    }
+    GDALClose(d);
+    free(values);
+}
+
+/* Levels come from pixels, with or without weights, or from a raster of edges. */
+static void choose_levels(problem *p)
+{
+    qfz_criterion *const m = &p->base.criterion;
+    const qfz_image *const image = &p->r.image;
+    if (TEST_ENGINE != QFZ_ENGINE_CUDA && check_chance(30)) {
+        write_edges(p);
+        p->base.edges = p->edges;
+        p->o = oracle_open_edges(image, m->connectivity, p->planes);
+    } else {
+        raster_weigh(p->weights, image->n_bands);
+        if (m->distance != QFZ_SAM && check_chance(25)) {
+            m->weights = p->weights;
+            m->n_weights = image->n_bands;
+        }
+        p->o = oracle_open_weighted(image, m->connectivity, m->distance, m->weights);
+    }
+    if (p->least > 1) oracle_filter(p->o, NULL, (double)p->least);
+}
+
+static double pick_alpha(const problem *p)
+{
+    if (p->planes && check_chance(60))
+        return fmax(0, p->planes[check_pick(p->base.criterion.connectivity / 2 * n_pixels(p))]);
+    return raster_alpha(p->o, &p->r);
+}
+
 /* A least area of regions, in pixels or as an area; a pixel has 6 square units. */
 static void choose_least_area(problem *p)
 {
@@ -180,10 +253,9 @@ static void make(problem *p)
     choose_hiding(p);
     qfz_criterion *m = &p->base.criterion;
     m->connectivity = check_chance(50) ? 4 : 8;
-    m->distance = (qfz_distance)check_pick(3);
-    if (raster_levels_overflow(&p->r.image, m->distance)) m->distance = QFZ_LINF;
+    m->distance = raster_distance(&p->r.image);
     choose_least_area(p);
-    p->o = oracle_of(p, &p->r.image, m->distance);
+    choose_levels(p);
     write_source(p);
     p->base.src = p->src;
     p->base.engine = TEST_ENGINE;
@@ -196,11 +268,14 @@ static void make(problem *p)
     }
     for (int b = 0; b < p->r.image.n_bands; b++)
         p->omega[b] = raster_omega(&p->r, b);
-    check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s, at least "
+    check_describe("%dx%d, %d bands %s, %s in %s, %s hidden by %s, %d-connected, %s%s%s, at least "
                    "%d pixels%s",
                    (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
                    raster_types[p->r.image.type], p->r.shape, p->r.palette, p->r.holes, p->hiding,
                    m->connectivity, raster_distances[m->distance],
+                   p->planes    ? " with edges"
+                   : m->weights ? " with weights"
+                                : "",
                    p->base.bands ? ", chosen bands" : "", (int)p->least,
                    p->base.min_area_m2 > 0 ? " as an area" : "");
 }
@@ -372,10 +447,12 @@ static void labels_equal(problem *p, uint32_t *want)
 {
     qfz_job job = p->base;
     job.task = QFZ_LABEL;
-    const uint32_t n = flat_zones(p, &p->r.image, want);
-    label_variants(p, job, "flat zones", want, n);
+    if (!p->planes) {
+        const uint32_t n = flat_zones(p, &p->r.image, want);
+        label_variants(p, job, "flat zones", want, n);
+    }
     job.criterion.has_alpha = true;
-    job.criterion.alpha = raster_alpha(p->o, &p->r);
+    job.criterion.alpha = pick_alpha(p);
     char name[64];
     snprintf(name, sizeof name, "alpha %.17g", job.criterion.alpha);
     label_variants(p, job, name, want, oracle_alpha(p->o, job.criterion.alpha, want));
@@ -444,7 +521,7 @@ static void simplify_equals(problem *p, uint32_t *want)
     files_must(painted != NULL);
     job.task = QFZ_SIMPLIFY;
     job.criterion.has_alpha = check_chance(80);
-    job.criterion.alpha = job.criterion.has_alpha ? raster_alpha(p->o, &p->r) : 0;
+    job.criterion.alpha = job.criterion.has_alpha ? pick_alpha(p) : 0;
     if (check_chance(90)) {
         job.criterion.omega = p->omega;
         job.criterion.n_omega = check_chance(50) ? 1 : p->r.image.n_bands;
@@ -476,9 +553,12 @@ static void simplify_equals(problem *p, uint32_t *want)
 static GDALDataType saliency_type(const problem *p)
 {
     static const double widths[] = {255, 255, 65535, 65535, 4294967295.0, 4294967295.0};
-    if (p->r.image.type == QFZ_F32 || p->base.criterion.distance == QFZ_L2) return GDT_Float32;
-    const double most =
-        widths[p->r.image.type] * (p->base.criterion.distance == QFZ_L1 ? p->r.image.n_bands : 1);
+    const qfz_criterion *const m = &p->base.criterion;
+    if (p->planes)
+        return isinf(p->max_edge) ? GDT_Float32 : p->max_edge < 65535.0 ? GDT_UInt16 : GDT_UInt32;
+    if (p->r.image.type == QFZ_F32 || m->distance == QFZ_L2 || m->distance == QFZ_SAM || m->weights)
+        return GDT_Float32;
+    const double most = widths[p->r.image.type] * (m->distance == QFZ_L1 ? p->r.image.n_bands : 1);
     return most < 255            ? GDT_Byte
            : most < 65535        ? GDT_UInt16
            : most < 4294967295.0 ? GDT_UInt32
@@ -505,17 +585,19 @@ static void levels_are(const problem *p, const char *path, const char *what, int
     grid_free(&g);
 }
 
-static void cut_equals(problem *p, const char *saliency, uint32_t *want)
+/* from_anywhere: the raster has no metadata of qfz. */
+static void cut_equals(problem *p, const char *saliency, bool from_anywhere, uint32_t *want)
 {
     qfz_job job = qfz_job_default(QFZ_CUT);
     char what[256];
-    job.src = saliency;
+    job.src = from_anywhere ? NULL : saliency;
+    job.edges = from_anywhere ? saliency : NULL;
     job.dst = scratch("cut.tif");
     job.overwrite = true;
     job.engine = TEST_ENGINE;
     job.criterion.has_alpha = true;
     for (int i = 0; i < n_variants(VARIANTS); i++) {
-        job.criterion.alpha = raster_alpha(p->o, &p->r);
+        job.criterion.alpha = pick_alpha(p);
         const uint32_t n = oracle_alpha(p->o, job.criterion.alpha, want);
         snprintf(what, sizeof what, "cut at %.17g, %s", job.criterion.alpha, variant(&job, 1));
         if (runs(p, &job, what, n)) labels_are(p, job.dst, what, want);
@@ -549,7 +631,12 @@ static void saliency_equals(problem *p, uint32_t *labels)
             else
                 levels_are(p, job.dst, what, h, w, layout ? 1 : n_dirs, want[layout]);
         }
-    cut_equals(p, edges, labels);
+    cut_equals(p, edges, false, labels);
+    bool all_valid = true;
+    for (int64_t i = 0; i < n_pixels(p); i++)
+        all_valid &= p->r.valid[i] != 0;
+    const bool unfiltered = p->least == 1 && p->base.min_area_m2 <= 0;
+    if (p->planes && all_valid && unfiltered) cut_equals(p, p->edges, true, labels);
     for (int i = 0; i < 3; i++)
         free(want[i]);
 }
@@ -616,25 +703,28 @@ static void one_case(int64_t number)
 {
     static problem p;
     static const char *const outputs[] = {
-        "src.tif",     "src.tif.msk",  "mask.tif",   "labels.tif", "regions.csv",
-        "painted.tif", "saliency.tif", "layout.tif", "cut.tif",    NULL};
+        "src.tif",      "src.tif.msk", "mask.tif", "labels.tif", "regions.csv", "painted.tif",
+        "saliency.tif", "layout.tif",  "cut.tif",  "edges.tif",  NULL};
     memset(&p, 0, sizeof p);
     check_case(number, "making it");
     make(&p);
     uint32_t *labels = calloc((size_t)n_pixels(&p), sizeof *labels);
     files_must(labels != NULL);
     labels_equal(&p, labels);
-    if (check_chance(50)) background_is_left_out(&p, labels);
+    if (!p.planes && check_chance(50)) background_is_left_out(&p, labels);
     simplify_equals(&p, labels);
     saliency_equals(&p, labels);
-    if (TEST_ENGINE == QFZ_ENGINE_CPU) curve_equals(&p, labels);
+    if (TEST_ENGINE == QFZ_ENGINE_CPU && p.least == 1 && p.base.min_area_m2 <= 0)
+        curve_equals(&p, labels);
     files_only(outputs);
     files_clear();
     if (p.in_memory) {
         VSIUnlink("/vsimem/src.tif");
         VSIUnlink("/vsimem/src.tif.msk");
         VSIUnlink("/vsimem/mask.tif");
+        VSIUnlink("/vsimem/edges.tif");
     }
+    free(p.planes);
     oracle_close(p.o);
     raster_free(&p.r);
     free(labels);

@@ -8,8 +8,9 @@ typedef struct problem {
     raster r;
     oracle *o;
     qfz_criterion criterion;
-    double omega[RASTER_BANDS];
+    double omega[RASTER_BANDS], weights[RASTER_BANDS];
     int n_threads;
+    raster_edges edges; /* levels NULL: none */
 } problem;
 
 static int64_t n_pixels(const problem *p)
@@ -22,12 +23,26 @@ static void make(problem *p, int64_t side)
     raster_make(&p->r, side, -1, RASTER_BANDS);
     if (!strcmp(p->r.holes, "none") && check_chance(50)) p->r.image.valid = NULL;
     p->criterion = (qfz_criterion){.connectivity = check_chance(50) ? 4 : 8,
-                                   .distance = (qfz_distance)check_pick(3)};
-    if (raster_levels_overflow(&p->r.image, p->criterion.distance))
-        p->criterion.distance = QFZ_LINF;
-    p->o = oracle_open(&p->r.image, p->criterion.connectivity, p->criterion.distance);
-    p->criterion.has_alpha = check_chance(75);
+                                   .distance = raster_distance(&p->r.image)};
+    raster_weigh(p->weights, p->r.image.n_bands);
+    if (p->criterion.distance != QFZ_SAM && check_chance(25)) {
+        p->criterion.weights = p->weights;
+        p->criterion.n_weights = p->r.image.n_bands;
+    }
+    p->edges = (raster_edges){0};
+    if (TEST_ENGINE != QFZ_ENGINE_CUDA && check_chance(30)) {
+        p->edges = raster_edges_make(&p->r.image, p->criterion.connectivity);
+        p->r.image.edges = p->edges.levels;
+        p->r.image.edges_are_float = p->edges.are_float;
+        p->o = oracle_open_edges(&p->r.image, p->criterion.connectivity, p->edges.planes);
+    } else {
+        p->o = oracle_open_weighted(&p->r.image, p->criterion.connectivity, p->criterion.distance,
+                                    p->criterion.weights);
+    }
+    p->criterion.has_alpha = p->edges.levels || check_chance(75);
     p->criterion.alpha = p->criterion.has_alpha ? raster_alpha(p->o, &p->r) : 0;
+    if (p->edges.levels && check_chance(60))
+        p->criterion.alpha = fmax(0, p->edges.planes[check_pick(n_pixels(p))]);
     for (int b = 0; b < RASTER_BANDS; b++)
         p->omega[b] = raster_omega(&p->r, b % p->r.image.n_bands);
     if (check_chance(80)) {
@@ -37,11 +52,14 @@ static void make(problem *p, int64_t side)
             p->omega[b] = p->omega[0];
     }
     p->n_threads = check_chance(50) ? 1 : 2;
-    check_describe("%dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, alpha %s %.17g, "
+    check_describe("%dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s%s, alpha %s %.17g, "
                    "omega %.17g (%d), %d threads",
                    (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
                    raster_types[p->r.image.type], p->r.shape, p->r.palette, p->r.holes,
                    p->criterion.connectivity, raster_distances[p->criterion.distance],
+                   p->edges.levels        ? " with edges"
+                   : p->criterion.weights ? " with weights"
+                                          : "",
                    p->criterion.has_alpha ? "at most" : "none", p->criterion.alpha, p->omega[0],
                    p->criterion.n_omega, p->n_threads);
 }
@@ -381,6 +399,7 @@ static void one_case(int64_t number)
     }
     qfz_session_close(s);
     oracle_close(p.o);
+    raster_edges_free(&p.edges);
     raster_free(&p.r);
     free(want);
 }

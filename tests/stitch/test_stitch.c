@@ -10,8 +10,11 @@ typedef struct problem {
     raster r;
     oracle *o;
     qfz_rule rule;
+    double weights[RASTER_BANDS];
+    float singles[RASTER_BANDS]; /* the weights, for the rule */
     double omega[RASTER_BANDS];
     double alpha;
+    raster_edges edges; /* levels NULL: none */
     qfz_tiling tiling;
     int64_t memory_bytes;
     int n_threads;
@@ -22,14 +25,31 @@ static void make(problem *p)
 {
     raster_make(&p->r, 14, -1, RASTER_BANDS);
     const qfz_image *const image = &p->r.image;
-    qfz_distance distance = (qfz_distance)check_pick(3);
-    if (raster_levels_overflow(image, distance)) distance = QFZ_LINF;
+    const qfz_distance distance = raster_distance(image);
+    const bool weighted = distance != QFZ_SAM && check_chance(25);
+    raster_weigh(p->weights, image->n_bands);
+    for (int b = 0; b < image->n_bands; b++)
+        p->singles[b] = (float)p->weights[b];
     p->rule = (qfz_rule){.connectivity = check_chance(50) ? 4 : 8,
                          .distance = distance,
+                         .weights = weighted ? p->singles : NULL,
                          .type = image->type,
                          .n_bands = image->n_bands};
-    p->o = oracle_open(image, p->rule.connectivity, distance);
+    p->edges = (raster_edges){0};
+    if (TEST_ENGINE != QFZ_ENGINE_CUDA && check_chance(30)) {
+        p->edges = raster_edges_make(image, p->rule.connectivity);
+        p->r.image.edges = p->edges.levels;
+        p->rule.edge_levels = true;
+        p->rule.edges_are_float = p->edges.are_float;
+        p->rule.max_edge = p->edges.are_float ? 0x7f800000u : QFZ_NO_EDGE - 1;
+        p->o = oracle_open_edges(image, p->rule.connectivity, p->edges.planes);
+    } else {
+        p->o = oracle_open_weighted(image, p->rule.connectivity, distance,
+                                    weighted ? p->weights : NULL);
+    }
     p->alpha = check_chance(30) ? INFINITY : raster_alpha(p->o, &p->r);
+    if (p->edges.levels && check_chance(60))
+        p->alpha = fmax(0, p->edges.planes[check_pick(image->h * image->w)]);
     for (int b = 0; b < RASTER_BANDS; b++)
         p->omega[b] = raster_omega(&p->r, b % image->n_bands);
     const int64_t tile_w = 1 + check_pick(6), tile_h = 1 + check_pick(6);
@@ -42,12 +62,16 @@ static void make(problem *p)
     p->memory_bytes = check_chance(50) ? 0 : 1 << 30; /* 0: everything is spilled */
     p->n_threads = 1 + (int)check_pick(5);
     p->uses_workers = check_chance(70);
-    check_describe("%dx%d in tiles of %dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s, "
+    check_describe("%dx%d in tiles of %dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s%s, "
                    "alpha %.17g, omega %.17g, %d threads%s",
                    (int)image->h, (int)image->w, (int)tile_h, (int)tile_w, image->n_bands,
                    raster_types[image->type], p->r.shape, p->r.palette, p->r.holes,
-                   p->rule.connectivity, raster_distances[distance], p->alpha, p->omega[0],
-                   p->n_threads, p->uses_workers ? ", groups by workers" : "");
+                   p->rule.connectivity, raster_distances[distance],
+                   p->edges.levels ? " with edges"
+                   : weighted      ? " with weights"
+                                   : "",
+                   p->alpha, p->omega[0], p->n_threads,
+                   p->uses_workers ? ", groups by workers" : "");
 }
 
 static qfz_box box_of(const problem *p, int64_t tile)
@@ -57,7 +81,8 @@ static qfz_box box_of(const problem *p, int64_t tile)
 }
 
 /* Copies a tile's pixels out of the whole image. */
-static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_t *valid)
+static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_t *valid,
+                          uint32_t *edges)
 {
     const qfz_image *const image = &p->r.image;
     const size_t bytes = qfz_type_bytes(image->type);
@@ -66,6 +91,8 @@ static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_
         for (int64_t x = 0; x < w; x++) {
             const int64_t from = (box.y0 + y) * image->w + box.x0 + x, to = y * w + x;
             valid[to] = image->valid ? image->valid[from] : 1;
+            for (int64_t d = 0; image->edges && d < qfz_n_dirs(&p->rule); d++)
+                edges[d * h * w + to] = image->edges[d * image->h * image->w + from];
             for (int64_t b = 0; b < image->n_bands; b++)
                 memcpy(pixels + (size_t)(b * h * w + to) * bytes,
                        (const uint8_t *)image->pixels +
@@ -77,13 +104,15 @@ static qfz_image cut_tile(const problem *p, qfz_box box, uint8_t *pixels, uint8_
                        .n_bands = image->n_bands,
                        .type = image->type,
                        .pixels = pixels,
-                       .valid = valid};
+                       .valid = valid,
+                       .edges = image->edges ? edges : NULL};
 }
 
 typedef struct bench {
     qfz_worker *worker;
     qfz_stitch *stitch;
     uint8_t pixels[(64 + 3) * RASTER_BANDS * 4], valid[64];
+    uint32_t edges[64 * QFZ_MAX_DIRS];
     qfz_image tile;
 } bench;
 
@@ -137,7 +166,7 @@ static qfz_box load(bench *b, const problem *p, int64_t tile)
     qfz_error err = {0};
     const qfz_engine *const engine = &TEST_ENGINE_TABLE;
     const qfz_box box = box_of(p, tile);
-    b->tile = cut_tile(p, box, b->pixels, b->valid);
+    b->tile = cut_tile(p, box, b->pixels, b->valid, b->edges);
     if (engine->stream) b->tile.pixels = NULL;
     ok(engine->load(b->worker, &b->tile, &err), &err);
     const int64_t half = b->tile.h / 2;
@@ -324,7 +353,7 @@ static void check_saliency(bench *b, const problem *p, const double *want)
         for (int64_t i = 0; i < n * qfz_n_dirs(&p->rule); i++) {
             const int64_t y = box.y0 + i % n / b->tile.w, x = box.x0 + i % n % b->tile.w;
             const double level = want[i / n * n_px + y * p->tiling.w + x];
-            const double got = qfz_level_value(p->rule.type, p->rule.distance, keys[i]);
+            const double got = qfz_level_value(&p->rule, keys[i]);
             if (!CHECK(level == ORACLE_NO_EDGE ? keys[i] == QFZ_NONE : got == level,
                        "edge %d of pixel %d %d has level %.17g, not %.17g", (int)(i / n), (int)y,
                        (int)x, got, level)) {
@@ -345,7 +374,7 @@ static void test_case(void)
     uint32_t *const labels = malloc((size_t)n_px * sizeof *labels);
     double *const planes = malloc((size_t)(n_px * QFZ_MAX_DIRS) * sizeof *planes);
 
-    p.rule.alpha_level = qfz_level_of_alpha(p.rule.type, p.rule.distance, p.alpha);
+    p.rule.alpha_level = qfz_level_of_alpha(&p.rule, p.alpha);
     uint32_t n = oracle_alpha(p.o, p.alpha, labels);
     open_bench(&b, &p, QFZ_COMPONENTS);
     summarise(&b, &p, QFZ_COMPONENTS);
@@ -359,7 +388,7 @@ static void test_case(void)
     check_labels(&b, &p, QFZ_OMEGA, labels, n);
     close_bench(&b);
 
-    p.rule.alpha_level = UINT32_MAX;
+    p.rule.alpha_level = qfz_top_level(&p.rule);
     oracle_saliency(p.o, planes);
     open_bench(&b, &p, QFZ_LEVELS);
     summarise(&b, &p, QFZ_LEVELS);
@@ -369,6 +398,7 @@ static void test_case(void)
     free(labels);
     free(planes);
     oracle_close(p.o);
+    raster_edges_free(&p.edges);
     raster_free(&p.r);
 }
 

@@ -33,7 +33,7 @@ static bool edge_joins(const qfz_image *image, const qfz_rule *rule, int dir, in
     if (!is_valid(image, p) || !is_valid(image, q)) return false;
     if (rule->edge_bits) return ((const uint8_t *)image->pixels)[p] >> dir & 1;
     uint32_t key;
-    qfz_levels(image, rule->distance, p, q, 1, &key);
+    qfz_levels(image, rule, p, q, 1, &key);
     return key <= rule->alpha_level;
 }
 
@@ -231,10 +231,8 @@ static void check_random(uint64_t *state, qfz_type type, int n_bands, qfz_distan
                              .type = type,
                              .pixels = pixels,
                              .valid = all_valid ? NULL : valid};
-    const qfz_rule rule = {.distance = distance,
-                           .type = type,
-                           .n_bands = n_bands,
-                           .alpha_level = qfz_level_of_alpha(type, distance, alpha)};
+    qfz_rule rule = {.distance = distance, .type = type, .n_bands = n_bands};
+    rule.alpha_level = qfz_level_of_alpha(&rule, alpha);
     check(&image, rule);
     free(valid);
     free(pixels);

@@ -81,7 +81,7 @@ static void counts(qfz_type type, uint32_t step, int64_t n, bool is_exact)
     qfz_error err = {.status = QFZ_OK};
     uint64_t state = 88172645463325252u + step;
     uint32_t max_level, *const levels = room((size_t)n, sizeof *levels);
-    assert_int_equal(qfz_max_level(type, 1, QFZ_LINF, &max_level, &err), QFZ_OK);
+    assert_int_equal(qfz_max_level(&rule, &max_level, &err), QFZ_OK);
     for (int64_t i = 0; i < n; i++)
         levels[i] = (uint32_t)(random_next(&state) % ((uint64_t)max_level + 1)) / step * step;
     levels[n - 1] = max_level;

@@ -83,7 +83,7 @@ static edge_list edges_of(const problem *p)
             if (y >= h || x < 0 || x >= w || !is_valid(&p->image, px) || !is_valid(&p->image, q))
                 continue;
             uint32_t level;
-            qfz_levels(&p->image, p->rule.distance, px, q, 1, &level);
+            qfz_levels(&p->image, &p->rule, px, q, 1, &level);
             if (level <= p->rule.alpha_level)
                 list.edges[list.n++] = (edge){level, (uint32_t)px, (uint32_t)q};
         }
@@ -410,12 +410,10 @@ static problem random_problem(uint64_t *seed, int64_t h, int64_t w, uint32_t n_v
     p.rule.connectivity = random_below(seed, 2) ? 4 : 8;
     p.rule.distance = (qfz_distance)random_below(seed, 3);
     uint32_t max = 0;
-    if (qfz_max_level(type, p.image.n_bands, p.rule.distance, &max, NULL) != QFZ_OK)
-        p.rule.distance = QFZ_LINF;
+    if (qfz_max_level(&p.rule, &max, NULL) != QFZ_OK) p.rule.distance = QFZ_LINF;
     if (random_below(seed, 3) == 0) punch_holes(&p, seed);
     if (random_below(seed, 3) == 0)
-        p.rule.alpha_level =
-            qfz_level_of_alpha(type, p.rule.distance, (double)random_below(seed, 20));
+        p.rule.alpha_level = qfz_level_of_alpha(&p.rule, (double)random_below(seed, 20));
     return p;
 }
 

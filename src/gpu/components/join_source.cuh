@@ -261,8 +261,8 @@ template <int DISTANCE> struct qfz_near_float {
 
     __device__ __forceinline__ bool operator()(float a, float b) const
     {
-        typedef qfz_level<float, DISTANCE> level;
-        return level::end(level::fold(0, a, b)) <= limit;
+        typedef qfz_level<float, DISTANCE, false> level;
+        return level::end(level::fold(0, a, b, 1)) <= limit;
     }
 };
 

@@ -18,6 +18,7 @@ struct plane_view {
     int n_bands;
     bool aligned; /* in all planes, four pixels of a row can be read or written at once */
     const uint8_t *valid;
+    const float *weights;
 };
 
 /* The output: one of the pointers is NULL. */
@@ -82,19 +83,21 @@ static __device__ __forceinline__ uint32_t edge_bits(uint32_t from, uint32_t to,
 }
 
 /* levels[d * FOUR + i] = the level of the edge of pixel x + i in direction d, if it exists. */
-template <typename T, int DISTANCE, int DIRS>
+template <typename T, int DISTANCE, bool WEIGHTED, int DIRS>
 static __device__ __forceinline__ void find_levels(const plane_view &view, const T *pixels,
                                                    int32_t y, int32_t x,
                                                    uint32_t levels[DIRS * FOUR])
 {
-    typedef qfz_level<T, DISTANCE> level_of;
+    typedef qfz_level<T, DISTANCE, WEIGHTED> level_of;
     typename level_of::type sum[DIRS * FOUR];
 #pragma unroll
     for (int k = 0; k < DIRS * FOUR; k++)
-        sum[k] = 0;
+        sum[k] = typename level_of::type();
     const T *row = pixels + (int64_t)y * view.w;
     for (int band = 0; band < view.n_bands; band++, row += (int64_t)view.h * view.w) {
+        const float weight = WEIGHTED ? __ldg(view.weights + band) : 1.0f;
         row_part<T> here, below;
+        if (WEIGHTED && weight == 0) continue;
         here.load(row, x, view.w, view.aligned);
         if (y + 1 < view.h)
             below.load(row + view.w, x, view.w, view.aligned);
@@ -104,8 +107,8 @@ static __device__ __forceinline__ void find_levels(const plane_view &view, const
         for (int k = 0; k < DIRS * FOUR; k++) {
             const int d = k / FOUR, i = 1 + k % FOUR;
             const int dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
-            sum[k] = level_of::fold(sum[k], here.px[i],
-                                    d == QFZ_RIGHT ? here.px[i + 1] : below.px[i + dx]);
+            const T there = d == QFZ_RIGHT ? here.px[i + 1] : below.px[i + dx];
+            sum[k] = level_of::fold(sum[k], here.px[i], there, weight);
         }
     }
 #pragma unroll
@@ -178,13 +181,13 @@ static __device__ __forceinline__ void walk(const plane_view &view, const WORK &
         work(y, x);
 }
 
-template <typename T, int DISTANCE, int DIRS>
+template <typename T, int DISTANCE, bool WEIGHTED, int DIRS>
 static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     k_find_edges(plane_view view, const T *__restrict__ pixels, planes_out out)
 {
     walk(view, [&](int32_t y, int32_t x) {
         uint32_t levels[DIRS * FOUR];
-        find_levels<T, DISTANCE, DIRS>(view, pixels, y, x, levels);
+        find_levels<T, DISTANCE, WEIGHTED, DIRS>(view, pixels, y, x, levels);
         if (out.joins)
             store_joins<DIRS>(view, out, y, x, levels);
         else
@@ -229,7 +232,8 @@ static plane_view view_of(const qfz_gpu_image *image, planes_out out)
                          is_aligned(image->d_pixels, qfz_type_bytes(image->type)) &&
                          is_aligned(image->d_valid, 1) && is_aligned(out.joins, 1) &&
                          is_aligned(out.levels, sizeof(uint32_t));
-    return plane_view{image->h, image->w, image->n_bands, aligned, image->d_valid};
+    return plane_view{image->h, image->w,       image->n_bands,
+                      aligned,  image->d_valid, image->d_weights};
 }
 
 static dim3 grid_of(const qfz_gpu_image *image)
@@ -238,7 +242,7 @@ static dim3 grid_of(const qfz_gpu_image *image)
     return dim3(qfz_launch_blocks(image->w, BLOCK_W * FOUR), rows < max_grid_y ? rows : max_grid_y);
 }
 
-template <typename T, int DISTANCE>
+template <typename T, int DISTANCE, bool WEIGHTED>
 static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          planes_out out)
 {
@@ -246,8 +250,18 @@ static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
     const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
     const T *const pixels = static_cast<const T *>(image->d_pixels);
     if (rule->connectivity == 8)
-        return qfz_launch(gpu, k_find_edges<T, DISTANCE, 4>, grid, block, 0, view, pixels, out);
-    return qfz_launch(gpu, k_find_edges<T, DISTANCE, 2>, grid, block, 0, view, pixels, out);
+        return qfz_launch(gpu, k_find_edges<T, DISTANCE, WEIGHTED, 4>, grid, block, 0, view, pixels,
+                          out);
+    return qfz_launch(gpu, k_find_edges<T, DISTANCE, WEIGHTED, 2>, grid, block, 0, view, pixels,
+                      out);
+}
+
+template <typename T, int DISTANCE>
+static qfz_status launch_weights(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                                 planes_out out)
+{
+    return rule->weights ? launch<T, DISTANCE, true>(gpu, image, rule, out)
+                         : launch<T, DISTANCE, false>(gpu, image, rule, out);
 }
 
 template <typename T>
@@ -255,9 +269,10 @@ static qfz_status launch_type(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
                               planes_out out)
 {
     switch (rule->distance) {
-    case QFZ_L1: return launch<T, QFZ_L1>(gpu, image, rule, out);
-    case QFZ_L2: return launch<T, QFZ_L2>(gpu, image, rule, out);
-    case QFZ_LINF: return launch<T, QFZ_LINF>(gpu, image, rule, out);
+    case QFZ_L1: return launch_weights<T, QFZ_L1>(gpu, image, rule, out);
+    case QFZ_L2: return launch_weights<T, QFZ_L2>(gpu, image, rule, out);
+    case QFZ_LINF: return launch_weights<T, QFZ_LINF>(gpu, image, rule, out);
+    case QFZ_SAM: return launch<T, QFZ_SAM, false>(gpu, image, rule, out);
     }
     return qfz_fail(gpu->err, QFZ_EARG, "distance %d", (int)rule->distance);
 }
@@ -297,7 +312,7 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 /* The form of edges that are the band itself; QFZ_EDGES_LEVELS where there is none. */
 static qfz_gpu_edge_form form_of(const qfz_rule *rule)
 {
-    if (rule->n_bands > 1 || rule->distance == QFZ_L2) return QFZ_EDGES_LEVELS;
+    if (rule->n_bands > 1 || rule->distance == QFZ_L2 || rule->weights) return QFZ_EDGES_LEVELS;
     switch (rule->type) {
     case QFZ_U8:
     case QFZ_I8: return QFZ_EDGES_U8;
@@ -356,7 +371,7 @@ qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     made.form = form_of(rule);
     if (made.form >= QFZ_EDGES_WIDE && d_edge_levels) made.form = QFZ_EDGES_LEVELS;
     made.d_valid = image->d_valid;
-    QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &made.max_level, gpu->err));
+    QFZ_TRY(qfz_max_level(rule, &made.max_level, gpu->err));
     if (made.form == QFZ_EDGES_LEVELS) {
         QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_edge_levels}));
         made.d_levels = d_edge_levels;

@@ -16,6 +16,7 @@ typedef struct qfz_gpu_image {
     qfz_type type;
     const void *d_pixels;   /* n_bands planes of h * w */
     const uint8_t *d_valid; /* h * w, 0 = invalid; NULL: all are valid */
+    const float *d_weights; /* n_bands; used where a rule has weights */
 } qfz_gpu_image;
 
 /* ---- Joins ----------------------------------------------------------------------------------- */

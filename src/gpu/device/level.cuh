@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "gpu/device/device.cuh"
+#include "core/angle.h"
 #include "core/level.h"
 #include "core/wide.h"
 
@@ -55,12 +56,13 @@ static __device__ __forceinline__ uint32_t qfz_root_level(qfz_u128 square)
     return near;
 }
 
-/* Levels of pairs of pixels of type T, band by band: start with 0, set sum = fold(sum, a, b) for
- * each band; end(sum) is the level.  `type` is wide enough for the sum of QFZ_MAX_BANDS bands. */
-template <typename T, int DISTANCE> struct qfz_level {
+/* Levels of pairs of pixels of type T, band by band: start with type(), set sum = fold(sum, a, b,
+ * weight) for each band whose weight is not 0; end(sum) is the level.  Without WEIGHTED the weight
+ * is not used.  `type` is wide enough for the sum of QFZ_MAX_BANDS bands. */
+template <typename T, int DISTANCE, bool WEIGHTED> struct qfz_level {
     typedef uint32_t type;
 
-    static __device__ __forceinline__ uint32_t fold(uint32_t level, T a, T b)
+    static __device__ __forceinline__ uint32_t fold(uint32_t level, T a, T b, float)
     {
         const uint32_t d = qfz_difference(a, b);
         return DISTANCE == QFZ_L1 ? level + d : max(level, d);
@@ -72,10 +74,10 @@ template <typename T, int DISTANCE> struct qfz_level {
 };
 
 /* 64 bits hold sums of squares of 16-bit differences; 32-bit differences need more. */
-template <typename T> struct qfz_level<T, QFZ_L2> {
+template <typename T> struct qfz_level<T, QFZ_L2, false> {
     typedef uint64_t type;
 
-    static __device__ __forceinline__ uint64_t fold(uint64_t level, T a, T b)
+    static __device__ __forceinline__ uint64_t fold(uint64_t level, T a, T b, float)
     {
         const uint32_t d = qfz_difference(a, b);
         return level + (uint64_t)d * d;
@@ -89,7 +91,7 @@ template <typename T> struct qfz_level<T, QFZ_L2> {
 template <typename T> struct qfz_wide_squares {
     typedef qfz_u128 type;
 
-    static __device__ __forceinline__ qfz_u128 fold(qfz_u128 level, T a, T b)
+    static __device__ __forceinline__ qfz_u128 fold(qfz_u128 level, T a, T b, float)
     {
         const uint32_t d = qfz_difference(a, b);
         return level + (uint64_t)d * d;
@@ -99,19 +101,19 @@ template <typename T> struct qfz_wide_squares {
         return qfz_root_level(level);
     }
 };
-template <> struct qfz_level<uint32_t, QFZ_L2> : qfz_wide_squares<uint32_t> {
+template <> struct qfz_level<uint32_t, QFZ_L2, false> : qfz_wide_squares<uint32_t> {
 };
-template <> struct qfz_level<int32_t, QFZ_L2> : qfz_wide_squares<int32_t> {
+template <> struct qfz_level<int32_t, QFZ_L2, false> : qfz_wide_squares<int32_t> {
 };
 
 /* The order of operations is that of core/level.c; the compiler must not contract them
  * (--fmad=false). */
-template <int DISTANCE> struct qfz_float_level {
+template <typename T, int DISTANCE, bool WEIGHTED> struct qfz_float_level {
     typedef float type;
 
-    static __device__ __forceinline__ float fold(float level, float a, float b)
+    static __device__ __forceinline__ float fold(float level, T a, T b, float weight)
     {
-        const float d = qfz_difference(a, b);
+        const float d = WEIGHTED ? weight * (float)qfz_difference(a, b) : qfz_difference(a, b);
         if (DISTANCE == QFZ_L1) return level + d;
         if (DISTANCE == QFZ_L2) return level + d * d;
         return level > d ? level : d;
@@ -121,11 +123,35 @@ template <int DISTANCE> struct qfz_float_level {
         return __float_as_uint(DISTANCE == QFZ_L2 ? __fsqrt_rn(level) : level);
     }
 };
-template <> struct qfz_level<float, QFZ_L1> : qfz_float_level<QFZ_L1> {
+template <> struct qfz_level<float, QFZ_L1, false> : qfz_float_level<float, QFZ_L1, false> {
 };
-template <> struct qfz_level<float, QFZ_L2> : qfz_float_level<QFZ_L2> {
+template <> struct qfz_level<float, QFZ_L2, false> : qfz_float_level<float, QFZ_L2, false> {
 };
-template <> struct qfz_level<float, QFZ_LINF> : qfz_float_level<QFZ_LINF> {
+template <> struct qfz_level<float, QFZ_LINF, false> : qfz_float_level<float, QFZ_LINF, false> {
+};
+template <typename T> struct qfz_level<T, QFZ_L1, true> : qfz_float_level<T, QFZ_L1, true> {
+};
+template <typename T> struct qfz_level<T, QFZ_L2, true> : qfz_float_level<T, QFZ_L2, true> {
+};
+template <typename T> struct qfz_level<T, QFZ_LINF, true> : qfz_float_level<T, QFZ_LINF, true> {
+};
+
+struct qfz_dot_products {
+    double ab, aa, bb;
+};
+
+template <typename T> struct qfz_level<T, QFZ_SAM, false> {
+    typedef qfz_dot_products type;
+
+    static __device__ __forceinline__ type fold(type dots, T a, T b, float)
+    {
+        const double x = (double)a, y = (double)b;
+        return type{dots.ab + x * y, dots.aa + x * x, dots.bb + y * y};
+    }
+    static __device__ __forceinline__ uint32_t end(type dots)
+    {
+        return __float_as_uint(qfz_angle(dots.ab, dots.aa, dots.bb));
+    }
 };
 
 #endif

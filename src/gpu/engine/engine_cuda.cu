@@ -71,6 +71,7 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     const size_t px_bytes = qfz_type_bytes(spec->rule->type) * (size_t)spec->rule->n_bands;
     worker->d_pixels = qfz_carve_bytes(carve, (size_t)n * px_bytes);
+    qfz_carve_take(carve, &worker->d_weights, spec->rule->weights ? spec->rule->n_bands : 0);
     qfz_carve valid = *carve;
     qfz_carve_take(&valid, &worker->d_valid, n);
     if (!qfz_worker_makes_nan(worker)) *carve = valid;
@@ -158,6 +159,9 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
 {
     const size_t needed = shared_needed(rule, kind);
     int there = 0;
+    if (rule->edge_levels)
+        return qfz_fail(err, QFZ_EGPU,
+                        "the CUDA engine takes no levels of edges (--edges); use --engine cpu");
     QFZ_TRY_CUDA(
         err, cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index));
     if (needed <= (size_t)there) return QFZ_OK;
@@ -255,6 +259,14 @@ static qfz_status open_one(qfz_worker *worker, qfz_error *err)
     return regions ? qfz_regions_open(worker) : QFZ_OK;
 }
 
+static qfz_status upload_weights(qfz_worker *worker)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    if (!rule->weights) return QFZ_OK;
+    return qfz_worker_up(worker, worker->d_weights, rule->weights,
+                         (size_t)rule->n_bands * sizeof *rule->weights);
+}
+
 static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *spec, qfz_error *err)
 {
     for (int i = 0; i < n; i++) {
@@ -264,8 +276,10 @@ static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *s
     }
     if (n < 1) return QFZ_OK;
     QFZ_TRY(take_memory(workers, n));
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         QFZ_TRY(qfz_trees_open(workers[i]));
+        QFZ_TRY(upload_weights(workers[i]));
+    }
     return qfz_worker_warm_up(workers[0]);
 }
 
@@ -294,6 +308,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->image.n_bands = tile->n_bands;
     worker->image.type = tile->type;
     worker->image.d_pixels = worker->d_pixels;
+    worker->image.d_weights = worker->d_weights;
     worker->image.d_valid = tile->valid && !qfz_worker_makes_nan(worker) ? worker->d_valid : NULL;
     qfz_regions_load(worker);
     return QFZ_OK;

@@ -41,9 +41,7 @@ static bool has_greatest_level(const qfz_rule *rule)
     uint32_t max_level;
     qfz_error ignored = {};
     return rule->alpha_level == QFZ_NONE &&
-           (qfz_max_level(rule->type, rule->n_bands, rule->distance, &max_level, &ignored) !=
-                QFZ_OK ||
-            max_level == QFZ_NONE);
+           (qfz_max_level(rule, &max_level, &ignored) != QFZ_OK || max_level == QFZ_NONE);
 }
 
 bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)

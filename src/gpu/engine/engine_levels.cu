@@ -11,8 +11,7 @@ qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
     uint32_t max_level = UINT32_MAX;
     qfz_error ignored = {};
     const bool one = spec->rule->n_bands == 1;
-    (void)qfz_max_level(spec->rule->type, spec->rule->n_bands, spec->rule->distance, &max_level,
-                        &ignored);
+    (void)qfz_max_level(spec->rule, &max_level, &ignored);
     edges.h = spec->max_h;
     edges.w = spec->max_w;
     edges.connectivity = spec->rule->connectivity;

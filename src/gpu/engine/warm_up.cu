@@ -72,7 +72,7 @@ static qfz_status make_levels(qfz_worker *worker, warm_room *room, qfz_error *er
     const qfz_engine *const engine = &qfz_engine_cuda;
     const qfz_rule *const rule = worker->spec.rule;
     uint32_t max_level;
-    QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &max_level, err));
+    QFZ_TRY(qfz_max_level(rule, &max_level, err));
     QFZ_TRY(engine->summarise(worker, &room->summary, err));
     return engine->saliency(worker, NULL, max_level < UINT16_MAX ? 2 : 4, room->out, err);
 }

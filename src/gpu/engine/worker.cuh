@@ -89,6 +89,7 @@ struct qfz_worker {
     qfz_gpu_image image; /* the tile on the device */
     void *d_pixels;
     uint8_t *d_valid;
+    float *d_weights;        /* of the rule; no room where it has none */
     qfz_region_room regions; /* the worker's kind decides which of these three is in use */
     qfz_level_room levels;
     qfz_tree_room trees;

@@ -290,7 +290,7 @@ qfz_status qfz_omega_set_rule(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room
 {
     qfz_omega_values *const values = &room->values;
     uint32_t max_level;
-    QFZ_TRY(qfz_max_level(rule->type, rule->n_bands, rule->distance, &max_level, gpu->err));
+    QFZ_TRY(qfz_max_level(rule, &max_level, gpu->err));
     const uint32_t alpha = rule->alpha_level < max_level ? rule->alpha_level : max_level;
     room->graph.after = alpha < QFZ_NONE ? alpha + 1 : QFZ_NONE;
     values->limit = rule->omega ? room->d_limit : NULL;

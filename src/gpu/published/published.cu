@@ -12,6 +12,7 @@ static const char *obstacle(const qfz_rule *rule)
     if (rule->edge_bits) return "cutting a saliency raster";
     if (rule->alpha_level > 0) return "an alpha above 0";
     if (rule->n_bands > 1) return "more than one band";
+    if (rule->weights) return "weights";
     if (qfz_type_is_float(rule->type)) return "floating-point rasters";
     return NULL;
 }
