@@ -27,4 +27,23 @@ static inline uint64_t qfz_position(int64_t y, int64_t x, int dir)
     return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | of_dir[dir]);
 }
 
+/* The inverse of qfz_mix64(). */
+static inline uint64_t qfz_unmix64(uint64_t z)
+{
+    z = (z ^ z >> 31 ^ z >> 62) * UINT64_C(0x319642b2d24d8ec3);
+    z = (z ^ z >> 27 ^ z >> 54) * UINT64_C(0x96de1b173f119089);
+    return z ^ z >> 30 ^ z >> 60;
+}
+
+/* The pixel and the direction of an edge of the given position. */
+static inline void qfz_position_edge(uint64_t position, int64_t *y, int64_t *x, int *dir)
+{
+    static const uint8_t dir_of[QFZ_MAX_DIRS] = {QFZ_RIGHT, QFZ_BELOW_LEFT, QFZ_BELOW,
+                                                 QFZ_BELOW_RIGHT};
+    const uint64_t z = qfz_unmix64(position);
+    *y = (int64_t)(z >> 34);
+    *x = (int64_t)(z >> 2 & UINT32_MAX);
+    *dir = dir_of[z & 3];
+}
+
 #endif
