@@ -23,8 +23,9 @@ static inline uint64_t qfz_mix64(uint64_t z)
  * most 2^30 rows and 2^32 columns. */
 static inline uint64_t qfz_position(int64_t y, int64_t x, int dir)
 {
-    static const uint8_t of_dir[QFZ_MAX_DIRS] = {0, 2, 3, 1};
-    return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | of_dir[dir]);
+    const uint32_t numbers = 0 << 2 * QFZ_RIGHT | 2 << 2 * QFZ_BELOW | 3 << 2 * QFZ_BELOW_RIGHT |
+                             1 << 2 * QFZ_BELOW_LEFT;
+    return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | (numbers >> 2 * dir & 3));
 }
 
 /* The inverse of qfz_mix64(). */

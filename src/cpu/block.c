@@ -395,6 +395,13 @@ void qfz_block_add(qfz_block_edges *scratch, uint32_t n)
     scratch->n_edges += (int32_t)n;
 }
 
+int32_t qfz_block_list(qfz_block_edges *scratch, uint64_t *list[2])
+{
+    list[0] = scratch->edges[0];
+    list[1] = scratch->edges[1];
+    return scratch->n_edges;
+}
+
 /* ---- Sorting by level. */
 
 /* A number with as many bits as the largest level. */
