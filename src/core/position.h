@@ -18,14 +18,19 @@ static inline uint64_t qfz_mix64(uint64_t z)
     return z ^ z >> 31;
 }
 
-/* The position of the edge that starts from pixel (y, x) of the raster in direction dir (level.h).
- * In a position, directions are counted right, below left, below, below right.  Rasters have at
- * most 2^30 rows and 2^32 columns. */
-static inline uint64_t qfz_position(int64_t y, int64_t x, int dir)
+/* In a position, directions are counted right, below left, below, below right. */
+static inline uint32_t qfz_position_number(uint32_t dir)
 {
     const uint32_t numbers = 0 << 2 * QFZ_RIGHT | 2 << 2 * QFZ_BELOW | 3 << 2 * QFZ_BELOW_RIGHT |
                              1 << 2 * QFZ_BELOW_LEFT;
-    return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | (numbers >> 2 * dir & 3));
+    return numbers >> 2 * dir & 3;
+}
+
+/* The position of the edge that starts from pixel (y, x) of the raster in direction dir (level.h).
+ * Rasters have at most 2^30 rows and 2^32 columns. */
+static inline uint64_t qfz_position(int64_t y, int64_t x, int dir)
+{
+    return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | qfz_position_number((uint32_t)dir));
 }
 
 /* The inverse of qfz_mix64(). */

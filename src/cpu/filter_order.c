@@ -9,44 +9,41 @@
 enum {
     ROW_SHIFT = 21,
     KEY_BITS = 64 - QFZ_RECORD_KEY_SHIFT,
-    MAX_DIGIT_BITS = 12,
+    MAX_DIGIT_BITS = 11,
     /* Bits of positions to sort by: at least, if a level has few edges; and if it has all. */
-    SOME_BITS = 8,
+    SOME_BITS = 6,
     MOST_BITS = 16
 };
 
 /* ---- Records. */
-QFZ_INLINE uint64_t position_at(const qfz_filter_order *order, uint32_t place, uint32_t dir)
-{
-    const uint32_t y = place * order->row_of >> ROW_SHIFT, x = place - y * order->w;
-    return qfz_position(order->y0 + y, order->x0 + x, (int)dir);
-}
-
 uint64_t qfz_record_position(const qfz_filter_order *order, uint64_t record)
 {
-    return position_at(order, qfz_record_place(record), (uint32_t)qfz_record_dir(record));
+    const uint32_t place = qfz_record_place(record);
+    const uint32_t y = place * order->row_of >> ROW_SHIFT, x = place - y * order->w;
+    return qfz_position(order->y0 + y, order->x0 + x, qfz_record_dir(record));
 }
 
-/* The loops behind the edges, in place. */
+/* In place.  Without branches, so that the compiler vectorises the loop. */
 QFZ_CLONES_512 static void make_records(const qfz_filter_order *order, uint64_t *list, int32_t n)
 {
-    const uint32_t w = order->w;
-    const int level_shift = 64 - order->level_bits;
-    const int position_shift = order->level_bits;
+    const uint64_t row = (uint64_t)order->y0 << 34 | (uint64_t)order->x0 << 2;
+    const uint32_t w = order->w, row_of = order->row_of;
+    const int level_bits = order->level_bits;
     for (int32_t i = 0; i < n; i++) {
         const uint64_t edge = list[i];
         const uint32_t p = qfz_edge_p(edge), step = qfz_edge_q(edge) - p;
-        const uint32_t x = p - (p * order->row_of >> ROW_SHIFT) * w;
-        const bool is_loop = step == 0, is_right = step == 1 && x + 1 < w;
-        const uint32_t dir = is_right || is_loop ? (uint32_t)QFZ_RIGHT
-                             : step < w          ? (uint32_t)QFZ_BELOW_LEFT
-                             : step == w         ? (uint32_t)QFZ_BELOW
-                                                 : (uint32_t)QFZ_BELOW_RIGHT;
-        const uint64_t level = qfz_edge_level(edge) | (is_loop && qfz_edge_level(edge) == 0);
-        const uint64_t position = is_loop ? 0 : position_at(order, p, dir);
+        const uint32_t y = p * row_of >> ROW_SHIFT, x = p - y * w;
+        const uint32_t is_edge = step != 0, is_right = (step == 1) & (x + 1 < w);
+        /* BELOW 1, BELOW_RIGHT 2, BELOW_LEFT 3 */
+        const uint32_t below = 1u + (step > w) + 2u * (step < w);
+        const uint32_t dir = below & (is_right - 1u) & (0u - is_edge);
+        const uint64_t level = qfz_edge_level(edge) | (~is_edge & (qfz_edge_level(edge) == 0));
+        const uint64_t position =
+            qfz_mix64(row + ((uint64_t)y << 34 | (uint64_t)x << 2 | qfz_position_number(dir)));
         const uint64_t key =
-            (level << level_shift | position >> position_shift) >> QFZ_RECORD_KEY_SHIFT;
-        list[i] = key << QFZ_RECORD_KEY_SHIFT | (uint64_t)!is_loop << QFZ_RECORD_EDGE_SHIFT |
+            level << (64 - level_bits) | (position & (0 - (uint64_t)is_edge)) >> level_bits;
+        list[i] = (key & ~(uint64_t)((1 << QFZ_RECORD_KEY_SHIFT) - 1)) |
+                  (uint64_t)is_edge << QFZ_RECORD_EDGE_SHIFT |
                   (uint64_t)dir << QFZ_RECORD_DIR_SHIFT | p;
     }
 }

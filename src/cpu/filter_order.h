@@ -20,7 +20,7 @@ typedef struct qfz_filter_order {
     uint32_t w;      /* of the block */
     uint32_t row_of; /* row_of * place >> 21: the row of a place; exact for 128 rows of w */
     int level_bits;
-    uint32_t count[2][1 << 12];
+    uint32_t count[2][1 << 11];
 } qfz_filter_order;
 
 static inline uint32_t qfz_record_place(uint64_t record)
