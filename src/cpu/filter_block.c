@@ -157,6 +157,49 @@ static void join_all(view *b, const uint64_t *records, const uint64_t *forest, i
     }
 }
 
+/* Removes edges inside components, and between two that weigh enough.  What set[] leads to in some
+ * steps may be no root any more, but then it does no harm: the edge stays. */
+static int32_t drop_decided(const view *b, uint64_t *edges, int32_t n)
+{
+    const scratch *const s = b->s;
+    const uint16_t *const set = s->set;
+    const uint64_t heavy = b->graph->zeroed ? b->least : UINT64_MAX;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const uint64_t edge = edges[i];
+        const uint32_t p = set[set[set[qfz_edge_p(edge)]]], q = set[set[set[qfz_edge_q(edge)]]];
+        const bool drop = (p == q) | ((s->weight[p] >= heavy) & (s->weight[q] >= heavy));
+        edges[kept] = edge;
+        kept += !drop | qfz_edge_is_loop(edge);
+    }
+    return kept;
+}
+
+static void join_part(view *b, uint64_t *edges, int32_t n, uint64_t *spare)
+{
+    uint64_t *list[2] = {edges, spare};
+    qfz_filter_order_make(&b->s->order, list, n);
+    join_all(b, list[0], list[1], qfz_spanning_keep(b->s->set, list[1], n));
+}
+
+/* The lighter half of the edges decides most of the others: these are not sorted. */
+static void join_in_parts(view *b)
+{
+    enum { FEW = 2048 };
+    uint64_t *list[2];
+    int32_t n = qfz_block_list(b->s->edges, list);
+    for (uint32_t level = 0; n > 0;
+         level = n > FEW ? qfz_filter_order_middle(list[0], n) : UINT32_MAX) {
+        uint64_t *const edges = list[0], *const above = list[1];
+        const int32_t n_part = qfz_filter_order_split(level, edges, n, above);
+        n -= n_part;
+        join_part(b, edges, n_part, above + n);
+        n = drop_decided(b, above, n);
+        list[0] = above;
+        list[1] = edges;
+    }
+}
+
 /* ---- Blocks. */
 static bool is_valid(const qfz_image *tile, int64_t p)
 {
@@ -177,8 +220,9 @@ static void start_components(const view *b)
     qfz_spanning_start(s->set, p);
 }
 
-/* Adds a loop for each ring pixel of the block from which an edge leaves the block.  Pixels on an
- * open ring of the tile open at once. */
+/* Adds a loop for each ring pixel of the block from which an edge leaves the block; within level 0
+ * the order does not matter, so none opens before level 1.  Pixels on an open ring of the tile open
+ * at once. */
 static void open_ring(view *b)
 {
     const qfz_filter_graph *const graph = b->graph;
@@ -193,7 +237,7 @@ static void open_ring(view *b)
             is_valid(tile, at_y * tile->w + at_x))
             pass_gate(b, place, place);
         else if (b->s->open[i] != UINT64_MAX)
-            qfz_block_add_loop(b->s->edges, (uint32_t)b->s->open[i], place);
+            qfz_block_add_loop(b->s->edges, b->s->open[i] ? (uint32_t)b->s->open[i] : 1, place);
     }
 }
 
@@ -224,13 +268,11 @@ void qfz_filter_block_join(const qfz_filter_graph *graph, int64_t i, void *memor
               .box = box,
               .least = graph->rule.min_mass,
               .s = s};
-    uint64_t *list[2];
     find_edges(&b);
     start_components(&b);
     open_ring(&b);
-    const int32_t n =
-        qfz_filter_order_make(&s->order, s->edges, box, graph->box.y0, graph->box.x0, list);
-    join_all(&b, list[0], list[1], qfz_spanning_keep(s->set, list[1], n));
+    qfz_filter_order_start(&s->order, box, graph->box.y0, graph->box.x0);
+    join_in_parts(&b);
     if (graph->zeroed) copy_zeroed(&b);
     flush(graph, &s->items);
 }

@@ -37,7 +37,7 @@ QFZ_CLONES_512 static void make_records(const qfz_filter_order *order, uint64_t 
         /* BELOW 1, BELOW_RIGHT 2, BELOW_LEFT 3 */
         const uint32_t below = 1u + (step > w) + 2u * (step < w);
         const uint32_t dir = below & (is_right - 1u) & (0u - is_edge);
-        const uint64_t level = qfz_edge_level(edge) | (~is_edge & (qfz_edge_level(edge) == 0));
+        const uint64_t level = qfz_edge_level(edge);
         const uint64_t position =
             qfz_mix64(row + ((uint64_t)y << 34 | (uint64_t)x << 2 | qfz_position_number(dir)));
         const uint64_t key =
@@ -58,15 +58,20 @@ static bool is_before(const qfz_filter_order *order, uint64_t a, uint64_t b)
     return qfz_record_position(order, a) < qfz_record_position(order, b);
 }
 
+__attribute__((noinline)) static void insert(const qfz_filter_order *order, uint64_t *list,
+                                             int32_t at)
+{
+    const uint64_t own = list[at];
+    for (; at > 0 && is_before(order, own, list[at - 1]); at--)
+        list[at] = list[at - 1];
+    list[at] = own;
+}
+
 static void insert_each(const qfz_filter_order *order, uint64_t *list, int32_t n)
 {
-    for (int32_t i = 1; i < n; i++) {
-        const uint64_t own = list[i];
-        int32_t at = i;
-        for (; at > 0 && is_before(order, own, list[at - 1]); at--)
-            list[at] = list[at - 1];
-        list[at] = own;
-    }
+    for (int32_t i = 1; i < n; i++)
+        if (list[i] >> QFZ_RECORD_KEY_SHIFT <= list[i - 1] >> QFZ_RECORD_KEY_SHIFT)
+            insert(order, list, i);
 }
 
 /* Works on the two halves of the list at a time: consecutive edges of one half often have the same
@@ -132,25 +137,49 @@ QFZ_CLONES_512 static void make_edges(const uint64_t *records, int32_t n, uint32
     }
 }
 
-static int bits_of_levels(const uint64_t *edges, int32_t n)
+void qfz_filter_order_start(qfz_filter_order *order, qfz_box box, int64_t y0, int64_t x0)
 {
-    uint64_t any = 0;
-    for (int32_t i = 0; i < n; i++)
-        any |= edges[i];
-    return 32 - __builtin_clz(qfz_edge_level(any) | 1);
-}
-
-int32_t qfz_filter_order_make(qfz_filter_order *order, qfz_block_edges *edges, qfz_box box,
-                              int64_t y0, int64_t x0, uint64_t *list[2])
-{
-    const int32_t n = qfz_block_list(edges, list);
     order->y0 = y0 + box.y0;
     order->x0 = x0 + box.x0;
     order->w = (uint32_t)qfz_box_w(box);
     order->row_of = ((1u << ROW_SHIFT) + order->w - 1) / order->w;
-    order->level_bits = bits_of_levels(list[0], n);
+}
+
+void qfz_filter_order_make(qfz_filter_order *order, uint64_t *list[2], int32_t n)
+{
+    uint64_t any = 0;
+    for (int32_t i = 0; i < n; i++)
+        any |= list[0][i];
+    order->level_bits = 32 - __builtin_clz(qfz_edge_level(any) | 1);
     make_records(order, list[0], n);
-    sort(order, list, n);
+    if (qfz_edge_level(any) > 0) sort(order, list, n);
     make_edges(list[0], n, order->w, list[1]);
-    return n;
+}
+
+/* ---- Parts. */
+int32_t qfz_filter_order_split(uint32_t level, uint64_t *list, int32_t n, uint64_t *above)
+{
+    int32_t n_low = 0, n_above = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const uint64_t edge = list[i];
+        const bool is_low = qfz_edge_level(edge) <= level;
+        list[n_low] = above[n_above] = edge;
+        n_low += is_low;
+        n_above += !is_low;
+    }
+    return n_low;
+}
+
+uint32_t qfz_filter_order_middle(const uint64_t *list, int32_t n)
+{
+    enum { SOME = 65 };
+    uint32_t sorted[SOME];
+    for (int i = 0; i < SOME; i++) {
+        const uint32_t level = qfz_edge_level(list[(int64_t)n * i / SOME]);
+        int at = i;
+        for (; at > 0 && sorted[at - 1] > level; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = level;
+    }
+    return sorted[SOME / 2];
 }

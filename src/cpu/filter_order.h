@@ -45,10 +45,18 @@ static inline uint32_t qfz_record_level(const qfz_filter_order *order, uint64_t 
 
 uint64_t qfz_record_position(const qfz_filter_order *order, uint64_t record);
 
-/* Turns the block's edges and loops (block.h) into sorted records; a loop of level 0 comes behind
- * all edges of level 0.  Returns their number.  list[0]: the records; list[1]: for each one its
- * number in place of the level, and its two pixels, in the form of an edge. */
-int32_t qfz_filter_order_make(qfz_filter_order *order, qfz_block_edges *edges, qfz_box box,
-                              int64_t y0, int64_t x0, uint64_t *list[2]);
+/* Begins a block: box, in a tile that begins at (y0, x0) of the raster. */
+void qfz_filter_order_start(qfz_filter_order *order, qfz_box box, int64_t y0, int64_t x0);
+
+/* Turns n edges and loops (block.h) in list[0] into sorted records in list[0], which may change
+ * places with list[1]; those of level 0 alone stay in their order, which does not matter.  list[1]:
+ * for each record its number in place of the level, and its two pixels, in the form of an edge. */
+void qfz_filter_order_make(qfz_filter_order *order, uint64_t *list[2], int32_t n);
+
+/* Moves the edges and loops above a level to another list of n; returns the number of the rest. */
+int32_t qfz_filter_order_split(uint32_t level, uint64_t *list, int32_t n, uint64_t *above);
+
+/* A level that about half of the edges and loops do not exceed; n is greater than 0. */
+uint32_t qfz_filter_order_middle(const uint64_t *list, int32_t n);
 
 #endif
