@@ -131,29 +131,41 @@ static bool meet_open(const view *b, uint64_t record, uint32_t p, uint32_t q)
     return is_final;
 }
 
+/* Passes a loop, or joins two components that are not both closed. */
+__attribute__((noinline)) static void join_open(view *b, uint64_t record, uint32_t p, uint32_t q)
+{
+    scratch *const s = b->s;
+    if (qfz_record_is_loop(record)) {
+        pass_gate(b, qfz_record_place(record), p);
+        return;
+    }
+    if (meet_open(b, record, p, q) && qfz_record_level(&s->order, record) > 0)
+        s->zeroed[qfz_record_place(record)] |= (uint8_t)(1u << qfz_record_dir(record));
+    if (s->vertex[p] == CLOSED) s->vertex[p] = s->vertex[q];
+    s->weight[p] = sum_of(s->weight[p], s->weight[q], b->least);
+    if (is_heavy(b, p)) s->vertex[p] = CLOSED;
+}
+
 /* Joins the components of the edges of the block's forest, which are in order.  An edge is
  * qfz_filter_order_make()'s, with the roots of the two components: p, which remains, and q. */
 static void join_all(view *b, const uint64_t *records, const uint64_t *forest, int32_t n)
 {
     scratch *const s = b->s;
-    const uint64_t least = b->least;
-    const uint64_t level_1 = UINT64_C(1) << (64 - s->order.level_bits);
+    uint64_t *const weight = s->weight;
+    uint8_t *const zeroed = s->zeroed;
+    const uint16_t *const vertex = s->vertex;
+    const uint64_t least = b->least, level_1 = UINT64_C(1) << (64 - s->order.level_bits);
     for (int32_t i = 0; i < n; i++) {
         const uint64_t record = records[qfz_edge_level(forest[i])];
         const uint32_t p = qfz_edge_p(forest[i]), q = qfz_edge_q(forest[i]);
-        if (qfz_record_is_loop(record)) {
-            pass_gate(b, qfz_record_place(record), p);
+        if (((vertex[p] & vertex[q]) != CLOSED) | qfz_record_is_loop(record)) {
+            join_open(b, record, p, q);
             continue;
         }
-        bool is_zeroed = (s->weight[p] < least) | (s->weight[q] < least);
-        if ((s->vertex[p] & s->vertex[q]) != CLOSED) {
-            is_zeroed = meet_open(b, record, p, q);
-            if (s->vertex[p] == CLOSED) s->vertex[p] = s->vertex[q];
-        }
-        is_zeroed &= record >= level_1;
-        s->zeroed[qfz_record_place(record)] |= (uint8_t)(is_zeroed << qfz_record_dir(record));
-        s->weight[p] = sum_of(s->weight[p], s->weight[q], least);
-        if (is_heavy(b, p)) s->vertex[p] = CLOSED;
+        const uint64_t of_p = weight[p], of_q = weight[q];
+        const bool is_zeroed = ((of_p < least) | (of_q < least)) & (record >= level_1);
+        zeroed[qfz_record_place(record)] |= (uint8_t)(is_zeroed << qfz_record_dir(record));
+        weight[p] = sum_of(of_p, of_q, least);
     }
 }
 
