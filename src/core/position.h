@@ -18,13 +18,38 @@ static inline uint64_t qfz_mix64(uint64_t z)
     return z ^ z >> 31;
 }
 
+/* In a position, directions are counted right, below left, below, below right. */
+static inline uint32_t qfz_position_number(uint32_t dir)
+{
+    const uint32_t numbers = 0 << 2 * QFZ_RIGHT | 2 << 2 * QFZ_BELOW | 3 << 2 * QFZ_BELOW_RIGHT |
+                             1 << 2 * QFZ_BELOW_LEFT;
+    return numbers >> 2 * dir & 3;
+}
+
 /* The position of the edge that starts from pixel (y, x) of the raster in direction dir (level.h).
- * In a position, directions are counted right, below left, below, below right.  Rasters have at
- * most 2^30 rows and 2^32 columns. */
+ * Rasters have at most 2^30 rows and 2^32 columns. */
 static inline uint64_t qfz_position(int64_t y, int64_t x, int dir)
 {
-    static const uint8_t of_dir[QFZ_MAX_DIRS] = {0, 2, 3, 1};
-    return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | of_dir[dir]);
+    return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | qfz_position_number((uint32_t)dir));
+}
+
+/* The inverse of qfz_mix64(). */
+static inline uint64_t qfz_unmix64(uint64_t z)
+{
+    z = (z ^ z >> 31 ^ z >> 62) * UINT64_C(0x319642b2d24d8ec3);
+    z = (z ^ z >> 27 ^ z >> 54) * UINT64_C(0x96de1b173f119089);
+    return z ^ z >> 30 ^ z >> 60;
+}
+
+/* The pixel and the direction of an edge of the given position. */
+static inline void qfz_position_edge(uint64_t position, int64_t *y, int64_t *x, int *dir)
+{
+    static const uint8_t dir_of[QFZ_MAX_DIRS] = {QFZ_RIGHT, QFZ_BELOW_LEFT, QFZ_BELOW,
+                                                 QFZ_BELOW_RIGHT};
+    const uint64_t z = qfz_unmix64(position);
+    *y = (int64_t)(z >> 34);
+    *x = (int64_t)(z >> 2 & UINT32_MAX);
+    *dir = dir_of[z & 3];
 }
 
 #endif

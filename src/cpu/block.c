@@ -5,7 +5,6 @@
 
 #include "core/simd.h"
 #include "cpu/lightest.h"
-#include "cpu/min_max.h"
 
 enum {
     ROW = QFZ_SQUARES,
@@ -14,9 +13,6 @@ enum {
     CACHE_LINE = 64,
     AHEAD = 6 /* rows */
 };
-
-/* Bits of the edges of a square: two horizontal sides, two vertical ones, two diagonals. */
-enum { TOP = 1, BOTTOM = 2, LEFT = 4, RIGHT = 8, FALL = 16, RISE = 32 };
 
 /* All edges that can exist at a pixel. */
 enum { ALL_EDGES = 15 };
@@ -39,6 +35,7 @@ typedef struct view {
     const qfz_image *image;
     const qfz_rule *rule;
     qfz_box box;
+    bool ties_stay;
     int64_t x_first, x_last; /* first and last column whose pixels are read */
     qfz_block_edges *s;
     qfz_seam *seam;
@@ -114,44 +111,6 @@ static void set_existing(const view *b, int64_t y, square_row *row)
     if (!valid[n] || !below[n]) row->exists[at + n] = 0;
 }
 
-/* ---- The filter.  Of equal edges the later one of top, bottom, left, right, falling, rising is
- * dropped: that is the order of (kind, place), the same in all squares that contain an edge. */
-
-QFZ_CLONES_512 static void drop_of_four(square_row *restrict row, const uint32_t *restrict bottom)
-{
-    for (int i = 0; i < ROW - 1; i++) {
-        const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
-        const uint32_t tu = t > u ? t : u, lr = l > r ? l : r;
-        const uint32_t heaviest = lr >= tu ? (r >= l ? RIGHT : LEFT) : (u >= t ? BOTTOM : TOP);
-        row->drop[i] = row->exists[i] & QFZ_SQUARE ? (uint8_t)heaviest : 0;
-    }
-}
-
-/* An edge is dropped if it is the heaviest of one of its two triangles, or of one of its two
- * four-cycles (the outer sides; the other diagonal and two opposite sides). */
-QFZ_CLONES_512 static void drop_of_six(square_row *restrict row, const uint32_t *restrict bottom)
-{
-    for (int i = 0; i < ROW - 1; i++) {
-        const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
-        const uint32_t f = row->fall[i], g = row->rise[i];
-        const uint32_t dt = t > qfz_min(qfz_min(qfz_max(r, f), qfz_max(l, g)),
-                                        qfz_max(u, qfz_min(qfz_max(r, l), qfz_max(g, f))));
-        const uint32_t du = (uint32_t)(u > qfz_min(qfz_max(l, f), qfz_max(r, g))) |
-                            ((u >= t) & (u > qfz_min(qfz_max(r, l), qfz_max(g, f))));
-        const uint32_t dl = (uint32_t)((l >= u) & (l > f)) | ((l >= t) & (l > g)) |
-                            ((l >= qfz_max(t, u)) & (l > r)) | (l > qfz_max(qfz_max(g, r), f));
-        const uint32_t dr = (uint32_t)((r >= t) & (r > f)) | ((r >= u) & (r > g)) |
-                            (r >= qfz_max(qfz_max(t, u), l)) | ((r > qfz_max(g, f)) & (r >= l));
-        const uint32_t df = (uint32_t)(f >= qfz_min(qfz_max(t, r), qfz_max(u, l))) |
-                            ((f >= qfz_min(qfz_max(t, u), qfz_max(l, r))) & (f > g));
-        const uint32_t dg = g >= qfz_min(qfz_min(qfz_max(t, l), qfz_max(u, r)),
-                                         qfz_max(f, qfz_min(qfz_max(t, u), qfz_max(l, r))));
-        const uint32_t drop =
-            dt * TOP | du * BOTTOM | dl * LEFT | dr * RIGHT | df * FALL | dg * RISE;
-        row->drop[i] = row->exists[i] & QFZ_SQUARE ? (uint8_t)drop : 0;
-    }
-}
-
 static void fetch(const void *from, int64_t bytes)
 {
     for (int64_t at = 0; at < bytes; at += CACHE_LINE)
@@ -180,26 +139,18 @@ static void fill_row(const view *b, int64_t y, square_row *row)
     if (b->lightest) qfz_lightest_bound(b->lightest, y - b->box.y0, row);
 }
 
-static void filter_row(const view *b, square_row *row, const square_row *below)
-{
-    if (b->rule->connectivity == 4)
-        drop_of_four(row, below->h);
-    else
-        drop_of_six(row, below->h);
-}
-
 /* keep[i] = 1 << kind for each edge of pixel a that exists and is needed.  keep[0] ignores the
  * squares before index 0 and may have a vertical edge too many, which is not used. */
 static void needed_of_row(const square_row *above, const square_row *row, uint8_t *restrict keep)
 {
     keep[0] = row->exists[0] & ALL_EDGES &
-              (uint8_t) ~((row->drop[0] & TOP) | (above->drop[0] & BOTTOM) >> 1 |
-                          (row->drop[0] & (FALL | RISE)) >> 2);
+              (uint8_t) ~((row->drop[0] & QFZ_DROP_TOP) | (above->drop[0] & QFZ_DROP_BOTTOM) >> 1 |
+                          (row->drop[0] & (QFZ_DROP_FALL | QFZ_DROP_RISE)) >> 2);
     for (int i = 1; i < ROW - 1; i++) {
         const uint8_t in_row = row->drop[i];
-        const uint8_t h = (in_row & TOP) | (above->drop[i] & BOTTOM) >> 1;
-        const uint8_t v = (in_row & LEFT) >> 1 | (row->drop[i - 1] & RIGHT) >> 2;
-        const uint8_t diagonals = (in_row & (FALL | RISE)) >> 2;
+        const uint8_t h = (in_row & QFZ_DROP_TOP) | (above->drop[i] & QFZ_DROP_BOTTOM) >> 1;
+        const uint8_t v = (in_row & QFZ_DROP_LEFT) >> 1 | (row->drop[i - 1] & QFZ_DROP_RIGHT) >> 2;
+        const uint8_t diagonals = (in_row & (QFZ_DROP_FALL | QFZ_DROP_RISE)) >> 2;
         keep[i] = row->exists[i] & ALL_EDGES & (uint8_t) ~(h | v | diagonals);
     }
 }
@@ -371,7 +322,7 @@ static void find_edges(const view *b)
     fill_row(b, b->box.y0, row);
     if (b->box.y0 > 0) {
         fill_row(b, b->box.y0 - 1, above);
-        filter_row(b, above, row);
+        qfz_square_row_thin(above, row, b->rule->connectivity, b->ties_stay);
         if (b->open) open_top(b, above);
     } else if (b->lightest) {
         qfz_lightest_bound(b->lightest, -1, above);
@@ -381,7 +332,7 @@ static void find_edges(const view *b)
         if (y + 1 < b->image->h) fill_row(b, y + 1, below);
         if (b->lightest && y + 1 < b->box.y1)
             qfz_lightest_choose(b->lightest, y + 1 - b->box.y0, row, below);
-        filter_row(b, row, below);
+        qfz_square_row_thin(row, below, b->rule->connectivity, b->ties_stay);
         keep_of_row(b, above, row, keep);
         add_row(b, y, row, keep);
         square_row *const free_row = above;
@@ -406,11 +357,13 @@ static void name_components(qfz_block_edges *s, const uint16_t *component)
 }
 
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
-                    qfz_box box, qfz_seam *seam, uint64_t *open, qfz_lightest *lightest)
+                    qfz_box box, bool ties_stay, qfz_seam *seam, uint64_t *open,
+                    qfz_lightest *lightest)
 {
     const view b = {.image = image,
                     .rule = rule,
                     .box = box,
+                    .ties_stay = ties_stay,
                     .x_first = box.x0 > 0 ? box.x0 - 1 : 0,
                     .x_last = box.x1 < image->w ? box.x1 : image->w - 1,
                     .s = scratch,
@@ -440,6 +393,13 @@ uint64_t *qfz_block_end(qfz_block_edges *scratch)
 void qfz_block_add(qfz_block_edges *scratch, uint32_t n)
 {
     scratch->n_edges += (int32_t)n;
+}
+
+int32_t qfz_block_list(qfz_block_edges *scratch, uint64_t *list[2])
+{
+    list[0] = scratch->edges[0];
+    list[1] = scratch->edges[1];
+    return scratch->n_edges;
 }
 
 /* ---- Sorting by level. */

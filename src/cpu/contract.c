@@ -184,7 +184,7 @@ static void find_edges(const qfz_block_work *b, bool open_ring)
     qfz_lightest *const lightest = lightest_of(b, open_ring);
     const int64_t n_ring = qfz_ring_size(qfz_box_h(b->box), qfz_box_w(b->box));
     memset(b->s->open, 0xff, (size_t)n_ring * sizeof *b->s->open);
-    qfz_block_find(b->edges, b->image, b->c->rule, b->box, &seam, b->s->open, lightest);
+    qfz_block_find(b->edges, b->image, b->c->rule, b->box, false, &seam, b->s->open, lightest);
     block->n_nodes = lightest->n_components;
     block->n_seam = seam.n_right + seam.n_below + seam.n_corner;
     for (uint32_t i = 0; i < block->n_seam; i++) {

@@ -40,7 +40,9 @@ static qfz_status open_kind(qfz_worker *worker, int64_t h, int64_t w, qfz_error 
     case QFZ_TREE:
         return qfz_alloc_large(&worker->scratch, 1, qfz_tree_bytes(worker->rule, h, w, n_threads),
                                err);
-    case QFZ_FILTER: return qfz_filter_tile_init(&worker->filter, worker->rule, h, w, err);
+    case QFZ_FILTER:
+        return qfz_filter_tile_init(&worker->filter, worker->rule, h, w, QFZ_CPU_BLOCK_SIDE,
+                                    n_threads, err);
     }
     return QFZ_OK;
 }

@@ -7,18 +7,10 @@
 #include "core/memory.h"
 
 /* ---- Items. */
-static int64_t room_for(int64_t n)
-{
-    int64_t room = 64;
-    while (room < n)
-        room += room / 2;
-    return room;
-}
-
 qfz_status qfz_filter_items_reserve(qfz_filter_items *items, int64_t n, qfz_error *err)
 {
     if (n <= items->room) return QFZ_OK;
-    const int64_t room = room_for(n);
+    const int64_t more = items->room + items->room / 2, room = more > n ? more : n;
     QFZ_TRY(qfz_realloc((void **)&items->u, room, sizeof *items->u, err));
     QFZ_TRY(qfz_realloc((void **)&items->v, room, sizeof *items->v, err));
     QFZ_TRY(qfz_realloc((void **)&items->mass, room, sizeof *items->mass, err));

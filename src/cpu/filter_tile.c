@@ -1,23 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/filter_tile.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/position.h"
 
-qfz_status qfz_filter_tile_init(qfz_filter_tile *f, const qfz_rule *rule, int64_t h, int64_t w,
-                                qfz_error *err)
+/* ---- Memory. */
+typedef struct sizes {
+    int64_t n_blocks, n_vertices, n_seam;
+} sizes;
+
+/* blocks: NULL, or filled. */
+static sizes lay_out(const qfz_cpu_blocks *in, int connectivity, qfz_filter_block *blocks)
 {
-    const int64_t n = h * w, n_edges = n * qfz_n_dirs(rule);
-    *f = (qfz_filter_tile){.rule = rule};
+    sizes n = {0};
+    for (int64_t by = 0; by < in->n_y; by++) {
+        for (int64_t bx = 0; bx < in->n_x; bx++) {
+            const qfz_box box = qfz_cpu_blocks_box(in, by, bx);
+            if (blocks)
+                blocks[n.n_blocks] =
+                    (qfz_filter_block){.first = (uint32_t)n.n_vertices, .seam = (uint32_t)n.n_seam};
+            n.n_blocks++;
+            n.n_vertices += qfz_ring_size(qfz_box_h(box), qfz_box_w(box));
+            n.n_seam += qfz_cpu_blocks_max_crossing(in, connectivity, box);
+        }
+    }
+    return n;
+}
+
+/* Each link or event inside a block joins two components, so there are fewer than pixels.  External
+ * mass events may need more room. */
+static int64_t most_items(const sizes *n, int64_t h, int64_t w)
+{
+    return h * w + n->n_seam + 2 * qfz_ring_size(h, w);
+}
+
+qfz_status qfz_filter_tile_init(qfz_filter_tile *f, const qfz_rule *rule, int64_t h, int64_t w,
+                                int64_t side, int n_threads, qfz_error *err)
+{
+    const qfz_cpu_blocks in = qfz_cpu_blocks_of(h, w, side);
+    const sizes n = lay_out(&in, rule->connectivity, NULL);
+    const int64_t n_items = most_items(&n, h, w), n_vertices = n.n_vertices + 1;
+    qfz_filter_graph *const graph = &f->graph;
+    *f = (qfz_filter_tile){.graph = {.rule = *rule, .layout = in}, .n_threads = n_threads};
+    graph->rule.alpha_level = qfz_top_level(rule);
     qfz_status st;
-    QFZ_TRY_OR(st, failed, qfz_filter_items_reserve(&f->items, n_edges, err));
-    QFZ_TRY_OR(st, failed, qfz_filter_sets_init(&f->sets, n, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->mark, n, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->at_zero, n, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->edge, n_edges, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&graph->blocks, n.n_blocks, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->seams, n.n_seam, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->gate, n_vertices, err));
+    QFZ_TRY_OR(st, failed, qfz_filter_items_reserve(&f->items, n_items, err));
+    QFZ_TRY_OR(st, failed, qfz_filter_sets_init(&f->sets, n_vertices, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->mark, n_vertices, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->at_zero, n_vertices, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->is_zeroed, f->items.room, err));
+    QFZ_TRY_OR(
+        st, failed,
+        qfz_alloc_large(&f->scratch, n_threads, qfz_filter_block_bytes(rule->connectivity), err));
     return QFZ_OK;
 
 failed:
@@ -27,67 +68,73 @@ failed:
 
 void qfz_filter_tile_fini(qfz_filter_tile *f)
 {
+    free(f->graph.blocks);
+    free(f->graph.seams);
+    free(f->graph.gate);
     qfz_filter_items_fini(&f->items);
     qfz_filter_sets_fini(&f->sets);
     free(f->mark);
     free(f->at_zero);
-    free(f->edge);
+    free(f->is_zeroed);
+    free(f->scratch);
     *f = (qfz_filter_tile){0};
 }
 
 int64_t qfz_filter_tile_bytes(const qfz_rule *rule, int64_t h, int64_t w)
 {
-    return h * w * (24 + 70 * qfz_n_dirs(rule));
+    const qfz_cpu_blocks in = qfz_cpu_blocks_of(h, w, QFZ_CPU_BLOCK_SIDE);
+    const sizes n = lay_out(&in, rule->connectivity, NULL);
+    const int64_t word = sizeof(uint32_t), wide = sizeof(uint64_t);
+    const int64_t of_item = 2 * word + wide + 2 * (int64_t)sizeof(qfz_filter_key) + 1;
+    return n.n_blocks * (int64_t)sizeof(qfz_filter_block) +
+           n.n_seam * (int64_t)sizeof(qfz_seam_edge) + n.n_vertices * (3 * word + 2 * wide) +
+           most_items(&n, h, w) * of_item + (int64_t)qfz_filter_block_bytes(rule->connectivity);
 }
 
-/* ---- Edges. */
-static bool is_valid(const qfz_image *tile, int64_t p)
+/* ---- The small graph. */
+static void *own_scratch(const qfz_filter_tile *f)
 {
-    return !tile->valid || tile->valid[p];
+    const size_t bytes = qfz_filter_block_bytes(f->graph.rule.connectivity);
+    return (char *)f->scratch + (size_t)omp_get_thread_num() * bytes;
 }
 
-/* Adds the edges that start from one row in one direction and stay in the tile. */
-static void add_row(qfz_filter_tile *f, const qfz_image *tile, qfz_box box, int64_t y, int dir)
+/* zeroed: NULL, or receives the bits of edges inside blocks. */
+static void make_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
+                       const uint64_t *row_mass, bool is_open_ring, uint8_t *zeroed)
 {
-    enum { SOME = 256 };
-    const int64_t w = tile->w, dy = qfz_dir_dy[dir], dx = qfz_dir_dx[dir];
-    const int64_t x0 = dx < 0 ? 1 : 0, x1 = dx > 0 ? w - 1 : w;
-    uint32_t levels[SOME];
-    if (y + dy >= tile->h) return;
-    for (int64_t x = x0; x < x1; x += SOME) {
-        const int64_t some = x1 - x < SOME ? x1 - x : SOME, p = y * w + x, q = p + dy * w + dx;
-        qfz_edge_levels(tile, f->rule, dir, p, q, some, levels);
-        for (int64_t i = 0; i < some; i++) {
-            if (!is_valid(tile, p + i) || !is_valid(tile, q + i)) continue;
-            if (levels[i] > qfz_top_level(f->rule)) continue;
-            f->edge[f->items.n] = (uint32_t)(p + i) * QFZ_MAX_DIRS + (uint32_t)dir;
-            qfz_filter_add(&f->items, levels[i], qfz_position(box.y0 + y, box.x0 + x + i, dir),
-                           (uint32_t)(p + i), (uint32_t)(q + i), 0);
-        }
-    }
-}
-
-static void set_weights(qfz_filter_tile *f, const qfz_image *tile, const uint64_t *row_mass)
-{
-    const uint64_t least = f->rule->min_mass;
-    f->sets.n = (uint32_t)(tile->h * tile->w);
-    for (int64_t y = 0; y < tile->h; y++) {
-        const uint64_t own = row_mass ? row_mass[y] : 1;
-        for (int64_t x = 0; x < tile->w; x++)
-            f->sets.weight[y * tile->w + x] = own < least ? own : least;
-    }
-}
-
-static void start(qfz_filter_tile *f, const qfz_image *tile, qfz_box box, const uint64_t *row_mass)
-{
+    qfz_filter_graph *const graph = &f->graph;
+    graph->layout = qfz_cpu_blocks_of(tile->h, tile->w, graph->layout.side);
+    const sizes n = lay_out(&graph->layout, graph->rule.connectivity, graph->blocks);
+    graph->tile = tile;
+    graph->box = box;
+    graph->row_mass = row_mass;
+    graph->is_open_ring = is_open_ring;
+    graph->zeroed = zeroed;
+    graph->heavy = (uint32_t)n.n_vertices;
+    graph->weight = f->sets.weight;
+    graph->items = &f->items;
+    f->sets.n = graph->heavy + 1;
+    f->sets.weight[graph->heavy] = graph->rule.min_mass;
     f->items.n = 0;
-    for (int64_t y = 0; y < tile->h; y++)
-        for (int dir = 0; dir < qfz_n_dirs(f->rule); dir++)
-            add_row(f, tile, box, y, dir);
-    set_weights(f, tile, row_mass);
+#pragma omp parallel num_threads(n.n_blocks < f->n_threads ? (int)n.n_blocks : f->n_threads)
+    {
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < n.n_blocks; i++)
+            qfz_filter_block_join(graph, i, own_scratch(f));
+#pragma omp for
+        for (int64_t i = 0; i < n.n_blocks; i++)
+            qfz_filter_block_add_seam(graph, i, own_scratch(f));
+    }
 }
 
-/* ---- Results. */
+static uint32_t ring_vertex(const qfz_filter_graph *graph, int64_t i)
+{
+    int64_t y, x;
+    qfz_ring_place(graph->layout.h, graph->layout.w, i, &y, &x);
+    return qfz_filter_gate(graph, y, x);
+}
+
+/* ---- Summaries. */
 static qfz_status set_ring_weights(const qfz_image *tile, const uint64_t *row_mass,
                                    qfz_summary *summary, qfz_error *err)
 {
@@ -110,35 +157,45 @@ qfz_status qfz_filter_tile_summarise(qfz_filter_tile *f, const qfz_image *tile, 
                                         .masses = &summary->masses};
     QFZ_TRY(set_ring_weights(tile, row_mass, summary, err));
     QFZ_TRY(qfz_links_reserve_placed(&summary->links, summary->n_ring, err));
-    start(f, tile, box, row_mass);
+    make_graph(f, tile, box, row_mass, true, NULL);
     memset(f->mark, 0xff, f->sets.n * sizeof *f->mark);
     memset(f->at_zero, 0, f->sets.n * sizeof *f->at_zero);
-    for (int64_t i = 0; i < summary->n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        f->mark[y * tile->w + x] = (uint32_t)i;
-    }
+    for (int64_t i = 0; i < summary->n_ring; i++)
+        if (summary->valid[i]) f->mark[ring_vertex(&f->graph, i)] = (uint32_t)i;
     qfz_filter_sort(&f->items);
-    return qfz_filter_summarise(&f->items, &f->sets, f->rule->min_mass, &outside, err);
+    return qfz_filter_summarise(&f->items, &f->sets, f->graph.rule.min_mass, &outside, err);
 }
 
-static qfz_status add_exterior(qfz_filter_tile *f, const qfz_image *tile,
-                               const qfz_exterior *exterior, qfz_error *err)
+/* ---- Edges of filtered level 0. */
+static qfz_status add_exterior(qfz_filter_tile *f, const qfz_exterior *exterior, qfz_error *err)
 {
-    const int64_t n_ring = exterior->n_ring;
-    uint32_t *pixel = NULL;
+    const int64_t n_ring = exterior->n_ring, was = f->items.room;
+    uint32_t *vertex = NULL;
     QFZ_TRY(qfz_filter_items_reserve(&f->items,
                                      f->items.n + exterior->external.n + exterior->masses.n, err));
-    QFZ_TRY(QFZ_NEW(&pixel, n_ring, err));
-    for (int64_t i = 0; i < n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        pixel[i] = (uint32_t)(y * tile->w + x);
-    }
-    qfz_filter_add_links(&f->items, &exterior->external, 0, pixel);
-    qfz_filter_add_masses(&f->items, &exterior->masses, 0, pixel);
-    free(pixel);
+    if (f->items.room > was)
+        QFZ_TRY(qfz_realloc((void **)&f->is_zeroed, f->items.room, sizeof *f->is_zeroed, err));
+    QFZ_TRY(QFZ_NEW(&vertex, n_ring, err));
+    for (int64_t i = 0; i < n_ring; i++)
+        vertex[i] = ring_vertex(&f->graph, i);
+    qfz_filter_add_links(&f->items, &exterior->external, 0, vertex);
+    qfz_filter_add_masses(&f->items, &exterior->masses, 0, vertex);
+    free(vertex);
     return QFZ_OK;
+}
+
+/* The first n_own items are the tile's. */
+static void set_zeroed(const qfz_filter_tile *f, int64_t n_own, uint8_t *zeroed)
+{
+    const qfz_box box = f->graph.box;
+    for (int64_t i = 0; i < f->items.n; i++) {
+        const qfz_filter_key *const key = &f->items.key[i];
+        int64_t y, x;
+        int dir;
+        if (key->item >= n_own || !f->is_zeroed[key->item]) continue;
+        qfz_position_edge(key->position, &y, &x, &dir);
+        zeroed[(y - box.y0) * f->graph.layout.w + x - box.x0] |= (uint8_t)(1u << dir);
+    }
 }
 
 static void take_crossing(const qfz_image *tile, const qfz_exterior *exterior, uint8_t *zeroed)
@@ -154,18 +211,14 @@ qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qf
                                    const uint64_t *row_mass, const qfz_exterior *exterior,
                                    uint8_t *zeroed, qfz_error *err)
 {
-    start(f, tile, box, row_mass);
-    const int64_t n_edges = f->items.n;
-    if (exterior) QFZ_TRY(add_exterior(f, tile, exterior, err));
-    uint8_t *is_zeroed = NULL;
-    QFZ_TRY(QFZ_NEW_ZERO(&is_zeroed, f->items.n, err));
-    qfz_filter_sort(&f->items);
-    qfz_filter_resolve(&f->items, &f->sets, f->rule->min_mass, is_zeroed);
     memset(zeroed, 0, (size_t)(tile->h * tile->w));
-    for (int64_t i = 0; i < n_edges; i++)
-        if (is_zeroed[i])
-            zeroed[f->edge[i] / QFZ_MAX_DIRS] |= (uint8_t)(1u << f->edge[i] % QFZ_MAX_DIRS);
-    free(is_zeroed);
+    make_graph(f, tile, box, row_mass, exterior != NULL, zeroed);
+    const int64_t n_own = f->items.n;
+    if (exterior) QFZ_TRY(add_exterior(f, exterior, err));
+    memset(f->is_zeroed, 0, (size_t)f->items.n);
+    qfz_filter_sort(&f->items);
+    qfz_filter_resolve(&f->items, &f->sets, f->graph.rule.min_mass, f->is_zeroed);
+    set_zeroed(f, n_own, zeroed);
     if (exterior) take_crossing(tile, exterior, zeroed);
     return QFZ_OK;
 }

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_tile.h - the area filter (filter.h) of one tile. */
+/* filter_tile.h - the area filter (filter.h) of one tile: its blocks (filter_block.h), several at a
+ * time, then the small graph that they leave. */
 #ifndef QFZ_CPU_FILTER_TILE_H
 #define QFZ_CPU_FILTER_TILE_H
 
-#include "cpu/filter.h"
+#include "cpu/filter_block.h"
 
 typedef struct qfz_filter_tile {
-    const qfz_rule *rule;
+    qfz_filter_graph graph;
+    int n_threads;
     qfz_filter_items items;
-    qfz_filter_sets sets; /* of the pixels */
-    uint32_t *mark;       /* by pixel */
+    qfz_filter_sets sets; /* of the vertices */
+    uint32_t *mark;       /* by vertex */
     uint64_t *at_zero;
-    uint32_t *edge; /* by item: pixel * QFZ_MAX_DIRS + direction */
+    uint8_t *is_zeroed; /* by item */
+    void *scratch;      /* of each thread */
 } qfz_filter_tile;
 
-/* Memory for tiles of at most h x w pixels; and its bytes. */
+/* Memory for tiles of at most h x w pixels, in blocks of the given side; and its bytes for one
+ * thread. */
 qfz_status qfz_filter_tile_init(qfz_filter_tile *f, const qfz_rule *rule, int64_t h, int64_t w,
-                                qfz_error *err);
+                                int64_t side, int n_threads, qfz_error *err);
 void qfz_filter_tile_fini(qfz_filter_tile *f);
 int64_t qfz_filter_tile_bytes(const qfz_rule *rule, int64_t h, int64_t w);
 

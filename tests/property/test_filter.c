@@ -4,6 +4,7 @@
  * hierarchy. */
 #include "engine_under_test.h"
 #include "filter_cases.h"
+#include "cpu/filter_tile.h"
 #include "stitch/stitch.h"
 
 static const qfz_ranks alone = {.n = 1, .n_local = 1};
@@ -19,6 +20,7 @@ typedef struct bench {
     const qfz_rule *rule;
     qfz_tiling tiling;
     qfz_worker *worker;
+    qfz_filter_tile *small; /* NULL, or in place of the worker: in blocks of few pixels */
     qfz_stitch *stitch;
 
     /* The loaded tile. */
@@ -63,6 +65,8 @@ static void open_bench(bench *b, filter_case *c, const qfz_rule *rule, qfz_kind 
 
 static void close_bench(bench *b)
 {
+    if (b->small) qfz_filter_tile_fini(b->small);
+    b->small = NULL;
     TEST_ENGINE_TABLE.close(&b->worker, 1);
     qfz_stitch_close(b->stitch);
 }
@@ -122,8 +126,14 @@ static void summarise_filter(bench *b)
         qfz_summary summary;
         load(b, t, NULL);
         ok(qfz_summary_init(&summary, b->box, b->rule, &err), &err);
-        ok(TEST_ENGINE_TABLE.filter->summarise(b->worker, b->box, rows_of(b), &summary, &err),
-           &err);
+        if (b->small) {
+            ok(qfz_summary_take_ring(&summary, &b->tile, b->rule, &err), &err);
+            ok(qfz_filter_tile_summarise(b->small, &b->tile, b->box, rows_of(b), &summary, &err),
+               &err);
+        } else {
+            ok(TEST_ENGINE_TABLE.filter->summarise(b->worker, b->box, rows_of(b), &summary, &err),
+               &err);
+        }
         CHECK(summary.links.n < summary.n_ring || summary.n_ring == 0, "%d links, %d ring pixels",
               (int)summary.links.n, (int)summary.n_ring);
         ok(qfz_stitch_put(b->stitch, t, &summary, &err), &err);
@@ -135,21 +145,61 @@ static void summarise_filter(bench *b)
 static void check_zeroed(filter_case *c)
 {
     static bench b;
+    static qfz_filter_tile small;
     qfz_error err = {0};
     uint8_t got[FILTER_PX];
     open_bench(&b, c, &c->rule, QFZ_FILTER);
+    if (check_chance(60)) {
+        b.small = &small;
+        ok(qfz_filter_tile_init(&small, &c->rule, c->tile_h, c->tile_w, 1 + check_pick(9),
+                                some_threads(), &err),
+           &err);
+    }
     summarise_filter(&b);
     for (int64_t t = 0; t < n_tiles(&b); t++) {
         qfz_exterior exterior;
         load(&b, t, NULL);
         ok(qfz_stitch_exterior(b.stitch, t, &exterior, &err), &err);
-        ok(TEST_ENGINE_TABLE.filter->resolve(b.worker, b.box, rows_of(&b),
-                                             exterior.n_ring ? &exterior : NULL, got, &err),
+        const qfz_exterior *const from = exterior.n_ring ? &exterior : NULL;
+        ok(b.small
+               ? qfz_filter_tile_resolve(b.small, &b.tile, b.box, rows_of(&b), from, got, &err)
+               : TEST_ENGINE_TABLE.filter->resolve(b.worker, b.box, rows_of(&b), from, got, &err),
            &err);
         same_bits(&b, got);
         qfz_exterior_fini(&exterior);
     }
     close_bench(&b);
+}
+
+/* A raster of several blocks of full size, with many ties: the same whatever the blocks. */
+static void check_blocks(void)
+{
+    enum { H = 180, W = 150 };
+    static uint8_t pixels[H * W], valid[H * W], got[2][H * W];
+    const int64_t range = 1 + check_pick(20), holes = check_pick(3) * 20;
+    qfz_error err = {0};
+    for (int i = 0; i < H * W; i++) {
+        pixels[i] = (uint8_t)(i / W / 8 + check_pick(range));
+        valid[i] = !check_chance(holes);
+    }
+    const qfz_image image = {
+        .h = H, .w = W, .n_bands = 1, .type = QFZ_U8, .pixels = pixels, .valid = valid};
+    const qfz_rule rule = {.connectivity = check_chance(50) ? 4 : 8,
+                           .distance = QFZ_LINF,
+                           .type = QFZ_U8,
+                           .n_bands = 1,
+                           .min_mass = 2 + (uint64_t)check_pick(check_chance(50) ? 100 : 10000)};
+    check_describe("%d values, %d %% holes, %d-connected, N %d", (int)range, (int)holes,
+                   rule.connectivity, (int)rule.min_mass);
+    for (int i = 0; i < 2; i++) {
+        qfz_filter_tile f;
+        const int64_t side = i == 0 ? QFZ_CPU_BLOCK_SIDE : 5 + check_pick(20);
+        ok(qfz_filter_tile_init(&f, &rule, H, W, side, some_threads(), &err), &err);
+        ok(qfz_filter_tile_resolve(&f, &image, (qfz_box){0, 0, H, W}, NULL, NULL, got[i], &err),
+           &err);
+        qfz_filter_tile_fini(&f);
+    }
+    CHECK(memcmp(got[0], got[1], sizeof got[0]) == 0, "the bits depend on the blocks");
 }
 
 /* ---- Stage two. */
@@ -362,6 +412,7 @@ int main(int argc, char **argv)
     for (int64_t i = check_.first; i < check_.cases; i++) {
         check_case(i, "making the case");
         test_case();
+        if (check_chance(2)) check_blocks();
     }
     return check_end();
 }

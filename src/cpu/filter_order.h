@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* filter_order.h - the edges of one block in the order of (level, position).
+ *
+ * A record of 64 bits has the level and as many higher bits of the position as fit, and the edge's
+ * first pixel and direction, from which the complete position follows if two records tie.  A loop
+ * is a mark at a pixel: it precedes all edges of its level. */
+#ifndef QFZ_CPU_FILTER_ORDER_H
+#define QFZ_CPU_FILTER_ORDER_H
+
+#include "cpu/block.h"
+
+enum {
+    QFZ_RECORD_DIR_SHIFT = 14,
+    QFZ_RECORD_EDGE_SHIFT = 16, /* 0: a loop */
+    QFZ_RECORD_KEY_SHIFT = 17
+};
+
+typedef struct qfz_filter_order {
+    int64_t y0, x0;  /* of the block in the raster */
+    uint32_t w;      /* of the block */
+    uint32_t row_of; /* row_of * place >> 21: the row of a place; exact for 128 rows of w */
+    int level_bits;
+    uint32_t count[2][1 << 11];
+} qfz_filter_order;
+
+static inline uint32_t qfz_record_place(uint64_t record)
+{
+    return (uint32_t)record & ((1u << QFZ_RECORD_DIR_SHIFT) - 1);
+}
+
+static inline int qfz_record_dir(uint64_t record)
+{
+    return (int)(record >> QFZ_RECORD_DIR_SHIFT & 3);
+}
+
+static inline bool qfz_record_is_loop(uint64_t record)
+{
+    return !(record >> QFZ_RECORD_EDGE_SHIFT & 1);
+}
+
+static inline uint32_t qfz_record_level(const qfz_filter_order *order, uint64_t record)
+{
+    return (uint32_t)(record >> (64 - order->level_bits));
+}
+
+uint64_t qfz_record_position(const qfz_filter_order *order, uint64_t record);
+
+/* Begins a block: box, in a tile that begins at (y0, x0) of the raster. */
+void qfz_filter_order_start(qfz_filter_order *order, qfz_box box, int64_t y0, int64_t x0);
+
+/* Turns n edges and loops (block.h) in list[0] into sorted records in list[0], which may change
+ * places with list[1]; those of level 0 alone stay in their order, which does not matter.  list[1]:
+ * for each record its number in place of the level, and its two pixels, in the form of an edge. */
+void qfz_filter_order_make(qfz_filter_order *order, uint64_t *list[2], int32_t n);
+
+/* Moves the edges and loops above a level to another list of n; returns the number of the rest. */
+int32_t qfz_filter_order_split(uint32_t level, uint64_t *list, int32_t n, uint64_t *above);
+
+/* A level that about half of the edges and loops do not exceed; n is greater than 0. */
+uint32_t qfz_filter_order_middle(const uint64_t *list, int32_t n);
+
+#endif
