@@ -200,8 +200,8 @@ static void join_in_parts(view *b)
     enum { FEW = 2048 };
     uint64_t *list[2];
     int32_t n = qfz_block_list(b->s->edges, list);
-    for (uint32_t level = 0; n > 0;
-         level = n > FEW ? qfz_filter_order_middle(list[0], n) : UINT32_MAX) {
+    while (n > 0) {
+        const uint32_t level = n > FEW ? qfz_filter_order_part(list[0], n) : UINT32_MAX;
         uint64_t *const edges = list[0], *const above = list[1];
         const int32_t n_part = qfz_filter_order_split(level, edges, n, above);
         n -= n_part;

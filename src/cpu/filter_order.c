@@ -170,7 +170,7 @@ int32_t qfz_filter_order_split(uint32_t level, uint64_t *list, int32_t n, uint64
     return n_low;
 }
 
-uint32_t qfz_filter_order_middle(const uint64_t *list, int32_t n)
+uint32_t qfz_filter_order_part(const uint64_t *list, int32_t n)
 {
     enum { SOME = 65 };
     uint32_t sorted[SOME];
@@ -181,5 +181,5 @@ uint32_t qfz_filter_order_middle(const uint64_t *list, int32_t n)
             sorted[at] = sorted[at - 1];
         sorted[at] = level;
     }
-    return sorted[SOME / 2];
+    return sorted[SOME / 8] == 0 ? 0 : sorted[SOME / 2];
 }
