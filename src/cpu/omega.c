@@ -77,12 +77,13 @@ static bool broken(const pass *p, uint32_t root, uint32_t level)
     return p->spans->holds[root] < level;
 }
 
-/* Updates the root's omega level for its range at this level; level 0 is always within omega. */
+/* Updates the root's omega level for its range at this level.  A component of level 0 stays whole
+ * in any case, so its omega level is 0 if its own range is too wide: a pixel that it takes in at
+ * any higher level must find it broken. */
 static void check_width(const pass *p, uint32_t root, uint32_t level)
 {
-    if (level > 0 && !broken(p, root, level) &&
-        qfz_too_wide(p->rule, lo_of(p, root), hi_of(p, root)))
-        p->spans->holds[root] = level - 1;
+    if (!broken(p, root, level) && qfz_too_wide(p->rule, lo_of(p, root), hi_of(p, root)))
+        p->spans->holds[root] = level > 0 ? level - 1 : 0;
 }
 
 static qfz_status add_range(const pass *p, uint32_t root, uint32_t level)

@@ -244,17 +244,6 @@ static qfz_links all_edges(const problem *p)
     return links;
 }
 
-/* True if the component of level 0 of vertex v is wider than omega.  It is a region of its own, in
- * whatever level it is said to exceed omega. */
-static bool is_wide_at_0(const problem *p, const grown *g, uint32_t v)
-{
-    while (g->forest.up[v] != v && g->forest.level[v] == 0)
-        v = g->forest.up[v];
-    const size_t bytes = v * qfz_type_bytes(p->rule.type) * (size_t)p->rule.n_bands;
-    return qfz_too_wide(&p->rule, (const char *)g->spans.lo + bytes,
-                        (const char *)g->spans.hi + bytes);
-}
-
 /* The omega level of each ring pixel, computed from all edges of the image, equals the one computed
  * from its summary. */
 static void summary_keeps_omega(const problem *p, const qfz_summary *summary, uint32_t *omega_level)
@@ -276,7 +265,6 @@ static void summary_keeps_omega(const problem *p, const qfz_summary *summary, ui
         if (!summary->valid[i]) continue;
         (void)qfz_omega_top(&whole.forest, &whole.spans, (uint32_t)(y * w + x), &omega_level[i]);
         (void)qfz_omega_top(&by_summary.forest, &by_summary.spans, (uint32_t)i, &got);
-        if (is_wide_at_0(p, &whole, (uint32_t)(y * w + x))) continue;
         if (!CHECK(got == omega_level[i], "ring pixel %d holds up to %u, not %u", (int)i, got,
                    omega_level[i]))
             break;
