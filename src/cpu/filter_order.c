@@ -181,5 +181,5 @@ uint32_t qfz_filter_order_part(const uint64_t *list, int32_t n)
             sorted[at] = sorted[at - 1];
         sorted[at] = level;
     }
-    return sorted[SOME / 8] == 0 ? 0 : sorted[SOME / 2];
+    return sorted[SOME / 8] == 0 ? 0 : sorted[SOME * 3 / 4];
 }
