@@ -3,8 +3,9 @@
  *
  * Of equal edges the later one of top, bottom, left, right, falling, rising is the heavier one:
  * that is the order of (kind, place), the same in all squares that contain an edge.  A second form
- * drops only edges that are heavier than all others of a cycle: under any order of equal levels, no
- * minimum spanning forest has them. */
+ * drops only edges that are heavier than all others of a cycle, and of a square whose edges all
+ * have level 0 the last ones: no minimum spanning forest has them under any order of equal levels,
+ * if the order within level 0 is free. */
 #include "core/simd.h"
 #include "cpu/block_rows.h"
 #include "cpu/min_max.h"
@@ -49,7 +50,7 @@ QFZ_CLONES_512 static void drop_of_six(qfz_square_row *restrict row,
     }
 }
 
-/* ---- The same where ties stay: all comparisons are strict. */
+/* ---- The same where ties stay: comparisons are strict, except in flat squares. */
 
 QFZ_CLONES_512 static void drop_of_four_untied(qfz_square_row *restrict row,
                                                const uint32_t *restrict bottom)
@@ -59,7 +60,8 @@ QFZ_CLONES_512 static void drop_of_four_untied(qfz_square_row *restrict row,
         const uint32_t tu = qfz_max(t, u), lr = qfz_max(l, r);
         const uint32_t drop =
             (t > qfz_max(u, lr)) * QFZ_DROP_TOP | (u > qfz_max(t, lr)) * QFZ_DROP_BOTTOM |
-            (l > qfz_max(r, tu)) * QFZ_DROP_LEFT | (r > qfz_max(l, tu)) * QFZ_DROP_RIGHT;
+            (l > qfz_max(r, tu)) * QFZ_DROP_LEFT | (r > qfz_max(l, tu)) * QFZ_DROP_RIGHT |
+            (qfz_max(tu, lr) == 0) * QFZ_DROP_RIGHT;
         row->drop[i] = row->exists[i] & QFZ_SQUARE ? (uint8_t)drop : 0;
     }
 }
@@ -78,12 +80,16 @@ QFZ_CLONES_512 static void drop_of_six_untied(qfz_square_row *restrict row,
     for (int i = 0; i < ROW - 1; i++) {
         const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
         const uint32_t f = row->fall[i], g = row->rise[i];
-        const uint32_t drop = (t > CLOSES(r, f, l, g, u, l, r, f, g)) * QFZ_DROP_TOP |
-                              (u > CLOSES(l, f, r, g, t, l, r, f, g)) * QFZ_DROP_BOTTOM |
-                              (l > CLOSES(u, f, t, g, r, t, u, f, g)) * QFZ_DROP_LEFT |
-                              (r > CLOSES(t, f, u, g, l, t, u, f, g)) * QFZ_DROP_RIGHT |
-                              (f > CLOSES(t, r, l, u, g, t, u, l, r)) * QFZ_DROP_FALL |
-                              (g > CLOSES(t, l, r, u, f, t, u, l, r)) * QFZ_DROP_RISE;
+        const uint32_t is_flat = (t | u | l | r | f | g) == 0;
+        const uint32_t dt = t > CLOSES(r, f, l, g, u, l, r, f, g);
+        const uint32_t du = u > CLOSES(l, f, r, g, t, l, r, f, g);
+        const uint32_t dl = l > CLOSES(u, f, t, g, r, t, u, f, g);
+        const uint32_t dr = r > CLOSES(t, f, u, g, l, t, u, f, g);
+        const uint32_t df = f > CLOSES(t, r, l, u, g, t, u, l, r);
+        const uint32_t dg = g > CLOSES(t, l, r, u, f, t, u, l, r);
+        const uint32_t drop = dt * QFZ_DROP_TOP | du * QFZ_DROP_BOTTOM | dl * QFZ_DROP_LEFT |
+                              (dr | is_flat) * QFZ_DROP_RIGHT | (df | is_flat) * QFZ_DROP_FALL |
+                              (dg | is_flat) * QFZ_DROP_RISE;
         row->drop[i] = row->exists[i] & QFZ_SQUARE ? (uint8_t)drop : 0;
     }
 }

@@ -197,7 +197,7 @@ static void join_part(view *b, uint64_t *edges, int32_t n, uint64_t *spare)
 /* The lighter half of the edges decides most of the others: these are not sorted. */
 static void join_in_parts(view *b)
 {
-    enum { FEW = 2048 };
+    enum { FEW = 4096 };
     uint64_t *list[2];
     int32_t n = qfz_block_list(b->s->edges, list);
     while (n > 0) {

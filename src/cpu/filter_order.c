@@ -9,7 +9,6 @@
 enum {
     ROW_SHIFT = 21,
     KEY_BITS = 64 - QFZ_RECORD_KEY_SHIFT,
-    MAX_DIGIT_BITS = 11,
     /* Bits of positions to sort by: at least, if a level has few edges; and if it has all. */
     SOME_BITS = 6,
     MOST_BITS = 16
@@ -76,7 +75,7 @@ static void insert_each(const qfz_filter_order *order, uint64_t *list, int32_t n
 
 /* Works on the two halves of the list at a time: consecutive edges of one half often have the same
  * digit, and each would wait for the store of the one before. */
-static void sort_by_digit(uint32_t (*restrict count)[1 << MAX_DIGIT_BITS],
+static void sort_by_digit(uint32_t (*restrict count)[1 << QFZ_ORDER_DIGIT_BITS],
                           const uint64_t *restrict from, uint64_t *restrict to, int32_t n,
                           int shift, int bits)
 {
@@ -108,9 +107,9 @@ static void sort_by_digit(uint32_t (*restrict count)[1 << MAX_DIGIT_BITS],
 static void sort(qfz_filter_order *order, uint64_t *list[2], int32_t n)
 {
     const int level_bits = order->level_bits;
-    const int some = (level_bits + SOME_BITS + MAX_DIGIT_BITS - 1) / MAX_DIGIT_BITS;
+    const int some = (level_bits + SOME_BITS + QFZ_ORDER_DIGIT_BITS - 1) / QFZ_ORDER_DIGIT_BITS;
     const int passes = some < 2 ? 2 : some;
-    const int most = level_bits + MOST_BITS, room = passes * MAX_DIGIT_BITS;
+    const int most = level_bits + MOST_BITS, room = passes * QFZ_ORDER_DIGIT_BITS;
     const int bits = ((most < room ? most : room) + passes - 1) / passes;
     for (int pass = passes; pass > 0; pass--) {
         uint64_t *const from = list[0];
@@ -181,5 +180,5 @@ uint32_t qfz_filter_order_part(const uint64_t *list, int32_t n)
             sorted[at] = sorted[at - 1];
         sorted[at] = level;
     }
-    return sorted[SOME / 8] == 0 ? 0 : sorted[SOME / 2];
+    return sorted[SOME / 8] == 0 ? 0 : sorted[SOME * 3 / 4];
 }

@@ -15,12 +15,15 @@ enum {
     QFZ_RECORD_KEY_SHIFT = 17
 };
 
+/* The most bits of a digit of the radix sort. */
+enum { QFZ_ORDER_DIGIT_BITS = 9 };
+
 typedef struct qfz_filter_order {
     int64_t y0, x0;  /* of the block in the raster */
     uint32_t w;      /* of the block */
     uint32_t row_of; /* row_of * place >> 21: the row of a place; exact for 128 rows of w */
     int level_bits;
-    uint32_t count[2][1 << 11];
+    uint32_t count[2][1 << QFZ_ORDER_DIGIT_BITS];
 } qfz_filter_order;
 
 static inline uint32_t qfz_record_place(uint64_t record)
