@@ -44,6 +44,7 @@ echo '| command | pixels | regions | seconds | peak MB |'
 echo '| --- | ---: | ---: | ---: | ---: |'
 row mosaic/s2_aber_overlap.vrt aber_zones.tif label --distance linf --alpha 40
 row mosaic/s2_aber_overlap.vrt aber_simple.tif simplify --distance linf --alpha 80 --omega 500
+row mosaic/s2_aber_overlap.vrt aber_map.tif simplify --distance linf --alpha 80 --omega 500 --min-area 25 --labels "$scratch/aber_regions.tif"
 row mosaic/s2_aber_overlap.vrt aber_saliency.tif saliency --distance linf
 row demo/landsat7_bahamas_rgb_u8_nd0.tif bahamas_simple.tif simplify --distance linf --connectivity 8 --alpha 12 --omega 60
 row demo/landsat7_bahamas_rgb_u8_nd0.tif bahamas_saliency.tif saliency --distance linf
@@ -57,6 +58,8 @@ row dem/etopo5_f32.tif relief_saliency.tif saliency
 
 picture rgb "$data/mosaic/s2_aber_overlap.vrt" aber_input
 picture rgb "$scratch/aber_simple.tif" aber_simple
+picture rgb "$scratch/aber_map.tif" aber_map
+picture labels "$scratch/aber_regions.tif" aber_regions
 picture labels "$scratch/aber_zones.tif" aber_zones
 picture saliency "$scratch/aber_saliency.tif" aber_saliency
 picture rgb "$data/demo/landsat7_bahamas_rgb_u8_nd0.tif" bahamas_input
