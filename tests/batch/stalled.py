@@ -90,7 +90,8 @@ OPTIONS = ["--tile", "24", "-j", "1"]
 work = ["--merge", "--work", "work", "--resume"]
 
 before = ranks_of(3) if RANKS else []
-line, outputs = command(test.qfz, "label", url, "out", ".tif", *OPTIONS, *work)
+line, outputs = command(test.qfz, "label", url, "out", ".tif", *OPTIONS, "--allow-network",
+                        *work)
 status, said, seconds = stopped([*before, *line])
 ends = [text for text in said.splitlines() if text.startswith("qfz")]
 test.check(status == 75 and PATIENCE_S - 1 < seconds < PATIENCE_S + 6,
