@@ -82,6 +82,7 @@ struct qfz_worker {
     char *d_all, *h_all;  /* in the first worker: memory of all workers that opened together */
     char *d_memory;       /* this worker's part of d_all, d_bytes bytes */
     size_t d_bytes;
+    size_t kept_bytes; /* the first bytes of d_memory, which do not change between tiles */
     qfz_image tile;    /* the loaded tile on the host; pixels is NULL, valid is borrowed */
     void *ring_values; /* of the tile, as in a summary */
     uint8_t *ring_valid;
