@@ -59,6 +59,7 @@ typedef struct qfz_level_room {
     void *d_saliency;        /* the result, in d_memory: levels of 2 or 4 bytes */
     qfz_gpu_links links, external;
     uint32_t *d_n_links;
+    qfz_gpu_widths *d_widths;
 } qfz_level_room;
 
 /* Buffers for the alpha-tree (engine_tree.cu): of the default method, which is by forest, or of
