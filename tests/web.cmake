@@ -4,5 +4,5 @@ if(QFZ_HAS_WEB)
         ${QFZ_COMMAND} ${CMAKE_BINARY_DIR}/web)
 else()
     qfz_add_shell_test(web_module sh -c
-        "echo 'skipped: needs Emscripten and Node.js, and a build with them'; exit 77")
+        "echo 'skipped: needs Emscripten and Node.js, and a build with them' && exit 77")
 endif()
