@@ -339,6 +339,14 @@ typedef struct qfz_job {
      * NULL or the same name, without the metadata that a saliency raster has.  NULL: none.  CPU
      * engine, except cut. */
     const char *edges;
+
+    /* label, simplify, cut, regions: also write the polygon of each region into this table; or NULL.
+     * simplify needs labels.  Tables without geometry, such as CSV, are refused.  Not with ranks,
+     * phases or parts. */
+    const char *polygons;
+    /* Of polygons: lines between junctions may lie so many pixels away from the borders of pixels; 0:
+     * they are these borders. */
+    double simplify_tolerance;
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no

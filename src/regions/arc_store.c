@@ -333,3 +333,14 @@ qfz_status qfz_arc_store_next(qfz_arc_store *store, qfz_arc_group *group, qfz_er
     *group = (qfz_arc_group){label, n, store->group_bytes, store->group};
     return QFZ_OK;
 }
+
+double qfz_arc_store_part(const qfz_arc_store *store)
+{
+    int64_t left = 0;
+    if (store->n_runs == 0) return store->n ? (double)store->next / (double)store->n : 1;
+    for (int64_t i = 0; i < store->n_runs; i++) {
+        const run *const r = &store->runs[i];
+        left += r->end - r->next + r->n - r->at;
+    }
+    return 1 - (double)left / (double)store->file_bytes;
+}

@@ -34,4 +34,7 @@ qfz_status qfz_arc_store_sort(qfz_arc_store *store, qfz_error *err);
  * one label exceed group_bytes. */
 qfz_status qfz_arc_store_next(qfz_arc_store *store, qfz_arc_group *group, qfz_error *err);
 
+/* The part of all chains that next() has read, 0..1. */
+double qfz_arc_store_part(const qfz_arc_store *store);
+
 #endif

@@ -6,5 +6,6 @@
 
 #include "regions/gather.h"
 #include "regions/polygon.h"
+#include "regions/polygon_wkb.h"
 
 #endif
