@@ -5,5 +5,8 @@
 #define QFZ_REGIONS_H
 
 #include "regions/gather.h"
+#include "regions/label_tile.h"
+#include "regions/neighbours.h"
+#include "regions/zones.h"
 
 #endif
