@@ -158,6 +158,8 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_job_read(&complete, job, err));
     QFZ_TRY(qfz_api_check(plan, sizeof *plan, "qfz_plan", err));
+    if (complete.task == QFZ_REGIONS)
+        return qfz_fail(err, QFZ_EARG, "a job of task regions has one pass, and no plan");
     QFZ_TRY(make_plan(&complete, &made, err));
     qfz_api_write(plan, &made, sizeof made);
     return QFZ_OK;

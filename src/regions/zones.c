@@ -3,17 +3,22 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/memory.h"
+#include "core/wide.h"
 #include "regions/gather.h"
 
 struct qfz_zones {
-    qfz_type *types;
-    int *at; /* of each band in qfz_record.bands */
+    qfz_type type;
     int n_bands;
     qfz_gather *gather;
 };
+
+/* The words of a band in qfz_record.bands, of which the first is the number of pixels. */
+static int at_of(const qfz_zones *zones, int band)
+{
+    return 1 + band * qfz_band_words(zones->type);
+}
 
 static void add_records(void *arg, uint64_t *into, const uint64_t *more)
 {
@@ -21,38 +26,25 @@ static void add_records(void *arg, uint64_t *into, const uint64_t *more)
     qfz_record *const to = (qfz_record *)(void *)into;
     const qfz_record *const from = (const qfz_record *)(const void *)more;
     qfz_record_merge(to, from, QFZ_U8, 0);
-    for (int b = 0; b < zones->n_bands; b++) {
-        to->bands[zones->at[b]] += from->bands[zones->at[b]];
-        qfz_band_merge(to->bands + zones->at[b] + 1, from->bands + zones->at[b] + 1,
-                       zones->types[b]);
-    }
+    if (zones->n_bands == 0) return;
+    to->bands[0] += from->bands[0];
+    for (int b = 0; b < zones->n_bands; b++)
+        qfz_band_merge(to->bands + at_of(zones, b), from->bands + at_of(zones, b), zones->type);
 }
 
-static qfz_status open_zones(qfz_zones *zones, const qfz_type *types, int n_threads, int64_t bytes,
-                             const char *folder, qfz_error *err)
-{
-    int words = 0;
-    QFZ_TRY(QFZ_NEW(&zones->types, zones->n_bands, err));
-    QFZ_TRY(QFZ_NEW(&zones->at, zones->n_bands, err));
-    for (int b = 0; b < zones->n_bands; b++) {
-        zones->types[b] = types[b];
-        zones->at[b] = words;
-        words += 1 + qfz_band_words(types[b]);
-    }
-    const qfz_gather_format format = {.words = qfz_record_words(QFZ_U8, 0) + words,
-                                      .key_words = 1,
-                                      .add = add_records,
-                                      .arg = zones};
-    return qfz_gather_open(&zones->gather, &format, n_threads, bytes, folder, err);
-}
-
-qfz_status qfz_zones_open(qfz_zones **out, const qfz_type *types, int n_bands, int n_threads,
-                          int64_t bytes, const char *folder, qfz_error *err)
+qfz_status qfz_zones_open(qfz_zones **out, qfz_type type, int n_bands, int n_threads, int64_t bytes,
+                          const char *folder, qfz_error *err)
 {
     qfz_zones *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
+    made->type = type;
     made->n_bands = n_bands;
-    const qfz_status st = open_zones(made, types, n_threads, bytes, folder, err);
+    const int words = n_bands > 0 ? at_of(made, n_bands) : 0;
+    const qfz_gather_format format = {.words = qfz_record_words(QFZ_U8, 0) + words,
+                                      .key_words = 1,
+                                      .add = add_records,
+                                      .arg = made};
+    const qfz_status st = qfz_gather_open(&made->gather, &format, n_threads, bytes, folder, err);
     if (st != QFZ_OK) {
         qfz_zones_close(made);
         return st;
@@ -65,8 +57,6 @@ void qfz_zones_close(qfz_zones *zones)
 {
     if (!zones) return;
     qfz_gather_close(zones->gather);
-    free(zones->types);
-    free(zones->at);
     free(zones);
 }
 
@@ -76,10 +66,8 @@ static void clear(const qfz_zones *zones, qfz_record *record)
     const uint64_t label = record->label;
     qfz_record_clear(record, QFZ_U8, 0);
     record->label = label;
-    for (int b = 0; b < zones->n_bands; b++) {
-        record->bands[zones->at[b]] = 0;
-        qfz_band_clear(record->bands + zones->at[b] + 1, zones->types[b]);
-    }
+    for (int b = 0; b < zones->n_bands; b++)
+        qfz_band_clear(record->bands + at_of(zones, b), zones->type);
 }
 
 /* Pixels x0 .. x1 - 1 of row y of the raster. */
@@ -98,22 +86,22 @@ static void add_run(qfz_record *record, int64_t y, int64_t x0, int64_t x1, uint6
     qfz_words_add(record->area, more, 2);
 }
 
-static void add_values(const qfz_zones *zones, qfz_record *record, const qfz_image *bands,
+/* Pixels first .. first + n - 1 of an image. */
+static void add_values(const qfz_zones *zones, qfz_record *record, const qfz_image *values,
                        int64_t first, int64_t n)
 {
-    for (int b = 0; b < zones->n_bands; b++) {
-        const uint8_t *const valid = bands[b].valid;
-        uint64_t *const words = record->bands + zones->at[b];
-        for (int64_t i = first; i < first + n; i++) {
-            if (valid && !valid[i]) continue;
-            words[0]++;
-            qfz_band_add_pixel(words + 1, zones->types[b], bands[b].pixels, i);
-        }
+    const int64_t plane = values->h * values->w;
+    for (int64_t i = first; i < first + n; i++) {
+        if (values->valid && !values->valid[i]) continue;
+        record->bands[0]++;
+        for (int b = 0; b < zones->n_bands; b++)
+            qfz_band_add_pixel(record->bands + at_of(zones, b), zones->type, values->pixels,
+                               b * plane + i);
     }
 }
 
 static qfz_status add_row(qfz_zones *zones, int thread, const qfz_label_tile *tile, int64_t y,
-                          uint64_t area, const qfz_image *bands, qfz_error *err)
+                          uint64_t area, const qfz_image *values, qfz_error *err)
 {
     const int64_t w = qfz_box_w(tile->box), first = (y - tile->box.y0) * tile->w;
     const uint64_t *const labels = tile->labels + first;
@@ -127,16 +115,16 @@ static qfz_status add_row(qfz_zones *zones, int thread, const qfz_label_tile *ti
         qfz_record *const zone = (qfz_record *)(void *)record;
         if (is_new) clear(zones, zone);
         add_run(zone, y, tile->box.x0 + x, tile->box.x0 + end, area);
-        add_values(zones, zone, bands, first + x, end - x);
+        if (values) add_values(zones, zone, values, first + x, end - x);
     }
     return QFZ_OK;
 }
 
 qfz_status qfz_zones_add(qfz_zones *zones, int thread, const qfz_label_tile *tile,
-                         const uint64_t *areas, const qfz_image *bands, qfz_error *err)
+                         const uint64_t *areas, const qfz_image *values, qfz_error *err)
 {
     for (int64_t y = tile->box.y0; y < tile->box.y1; y++)
-        QFZ_TRY(add_row(zones, thread, tile, y, areas[y - tile->box.y0], bands, err));
+        QFZ_TRY(add_row(zones, thread, tile, y, areas[y - tile->box.y0], values, err));
     return QFZ_OK;
 }
 
@@ -155,13 +143,16 @@ qfz_status qfz_zones_next(qfz_zones *zones, const qfz_record **record, qfz_error
     return QFZ_OK;
 }
 
-qfz_band_values qfz_zones_band(const qfz_zones *zones, const qfz_record *record, int band,
-                               uint64_t *pixels)
+uint64_t qfz_zones_pixels(const qfz_record *record)
 {
-    const uint64_t *const words = record->bands + zones->at[band];
-    *pixels = words[0];
-    if (words[0] == 0) return (qfz_band_values){.mean = NAN, .min = NAN, .max = NAN, .stddev = NAN};
-    return qfz_band_get(words + 1, zones->types[band], words[0]);
+    return record->bands[0];
+}
+
+qfz_band_values qfz_zones_band(const qfz_zones *zones, const qfz_record *record, int band)
+{
+    if (record->bands[0] == 0)
+        return (qfz_band_values){.mean = NAN, .min = NAN, .max = NAN, .stddev = NAN};
+    return qfz_band_get(record->bands + at_of(zones, band), zones->type, record->bands[0]);
 }
 
 double qfz_zones_part(const qfz_zones *zones)
