@@ -46,6 +46,11 @@ qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_e
     return st;
 }
 
+void qfz_label_outputs_clean(const qfz_job *job)
+{
+    if (job->neighbours) qfz_output_clean(job->neighbours);
+}
+
 /* ------------------------------------------------------------------------------------------ open
  */
 /* The rule by which the values of --stats have levels. */

@@ -34,6 +34,9 @@ bool qfz_label_outputs_wanted(const qfz_job *job);
 /* Checks what is known before labels are: names of outputs, and the raster of --stats. */
 qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_error *err);
 
+/* Deletes temporary files that killed runs have left beside the outputs. */
+void qfz_label_outputs_clean(const qfz_job *job);
+
 /* Plans memory and tiles, and opens what the pass needs.  The caller calls close() in any case. */
 qfz_status qfz_label_outputs_open(qfz_label_outputs *outputs, qfz_error *err);
 void qfz_label_outputs_close(qfz_label_outputs *outputs); /* deletes unfinished files */

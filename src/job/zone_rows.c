@@ -6,74 +6,56 @@
 
 #include "core/memory.h"
 #include "job/raster_options.h"
-#include "job/region_columns.h"
+#include "job/table_columns.h"
 
 enum { ROWS = 4096 }; /* of a batch */
 
 typedef struct zone_rows {
     qfz_label_outputs *outputs;
     qfz_table *table; /* NULL: records are only counted */
-    qfz_region_columns *columns;
-    qfz_zone_columns *stats; /* NULL: none */
-    int n_columns, words;
-    qfz_column *specs; /* of both */
-    const void **values;
+    qfz_table_columns columns;
+    int words;
     uint64_t *records; /* of the batch */
     int64_t n;
 } zone_rows;
 
-/* Columns of regions, then of statistics. */
-static qfz_status open_columns(zone_rows *rows, qfz_table_spec *spec, qfz_error *err)
+static qfz_status open_columns(zone_rows *rows, qfz_error *err)
 {
-    qfz_label_outputs *const out = rows->outputs;
-    QFZ_TRY(qfz_region_columns_open(&rows->columns, out->source, 0, 0, ROWS, err));
-    *spec = qfz_region_columns_spec(rows->columns, out->job->regions);
-    if (out->stats) QFZ_TRY(qfz_zone_columns_open(&rows->stats, out->stats, out->zones, ROWS, err));
-    const int more = rows->stats ? qfz_zone_columns_n(rows->stats) : 0;
-    rows->n_columns = spec->n_columns + more;
-    QFZ_TRY(QFZ_NEW(&rows->specs, rows->n_columns, err));
-    QFZ_TRY(QFZ_NEW(&rows->values, rows->n_columns, err));
-    memcpy(rows->specs, spec->columns, (size_t)spec->n_columns * sizeof *rows->specs);
-    if (more)
-        memcpy(rows->specs + spec->n_columns, qfz_zone_columns_specs(rows->stats),
-               (size_t)more * sizeof *rows->specs);
-    spec->columns = rows->specs;
-    spec->n_columns = rows->n_columns;
-    return QFZ_OK;
+    const qfz_label_outputs *const out = rows->outputs;
+    qfz_region_columns *regions = NULL;
+    qfz_zone_columns *zones = NULL;
+    QFZ_TRY(qfz_region_columns_open(&regions, out->source, 0, 0, ROWS, err));
+    const qfz_status st =
+        out->stats ? qfz_zone_columns_open(&zones, out->stats, out->zones, ROWS, err) : QFZ_OK;
+    if (st == QFZ_OK) return qfz_table_columns_init(&rows->columns, regions, zones, err);
+    qfz_region_columns_close(regions);
+    return st;
 }
 
 static qfz_status open_rows(zone_rows *rows, qfz_error *err)
 {
     const qfz_label_outputs *const out = rows->outputs;
     const qfz_output_options options = qfz_job_output_options(out->job);
-    qfz_table_spec spec;
     if (!out->job->regions) return QFZ_OK;
     rows->words = qfz_record_words(QFZ_U8, 0);
     QFZ_TRY(QFZ_NEW(&rows->records, ROWS * rows->words, err));
-    QFZ_TRY(open_columns(rows, &spec, err));
+    QFZ_TRY(open_columns(rows, err));
+    qfz_table_spec spec = rows->columns.spec;
+    spec.path = out->job->regions;
     return qfz_table_create(&rows->table, out->source, &options, &spec, err);
 }
 
 static void close_rows(zone_rows *rows)
 {
     qfz_table_close(rows->table);
-    qfz_region_columns_close(rows->columns);
-    qfz_zone_columns_close(rows->stats);
-    free(rows->specs);
-    free(rows->values);
+    qfz_table_columns_fini(&rows->columns);
     free(rows->records);
 }
 
 static qfz_status flush(zone_rows *rows, qfz_error *err)
 {
     if (rows->n == 0) return QFZ_OK;
-    qfz_table_rows batch = *qfz_region_columns_fill(rows->columns, rows->records, rows->n);
-    const int more = rows->stats ? qfz_zone_columns_n(rows->stats) : 0, n = rows->n_columns - more;
-    memcpy(rows->values, batch.columns, (size_t)n * sizeof *rows->values);
-    if (more)
-        memcpy(rows->values + n, qfz_zone_columns_values(rows->stats),
-               (size_t)more * sizeof *rows->values);
-    batch.columns = rows->values;
+    const qfz_table_rows batch = qfz_table_columns_fill(&rows->columns, rows->records, rows->n);
     rows->n = 0;
     QFZ_TRY(qfz_table_write(rows->table, &batch, err));
     return qfz_progress_advance_to(rows->outputs->pass.progress,
@@ -85,7 +67,7 @@ static qfz_status put(zone_rows *rows, const qfz_record *record, qfz_error *err)
     if (!rows->table) return QFZ_OK;
     memcpy(rows->records + rows->n * rows->words, record,
            (size_t)rows->words * sizeof *rows->records);
-    if (rows->stats) qfz_zone_columns_set(rows->stats, rows->n, record);
+    if (rows->columns.zones) qfz_zone_columns_set(rows->columns.zones, rows->n, record);
     return ++rows->n == ROWS ? flush(rows, err) : QFZ_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "regions/gather.h"
 #include "regions/label_tile.h"
 #include "regions/neighbours.h"
+#include "regions/polygon.h"
 #include "regions/zones.h"
 
 #endif
