@@ -5,7 +5,10 @@
 #define QFZ_REGIONS_H
 
 #include "regions/gather.h"
+#include "regions/label_tile.h"
+#include "regions/neighbours.h"
 #include "regions/polygon.h"
 #include "regions/polygon_wkb.h"
+#include "regions/zones.h"
 
 #endif
