@@ -59,6 +59,7 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
     }
     if (job->regions) plan_table(plan, job->regions);
     if (job->neighbours) plan_table(plan, job->neighbours);
+    if (job->polygons) plan_table(plan, job->polygons);
     return QFZ_OK;
 }
 

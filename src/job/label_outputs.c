@@ -12,7 +12,7 @@ enum { TILE_PX_MIN = 1 << 14, TILE_PX_MAX = 1 << 22 };
 
 bool qfz_label_outputs_wanted(const qfz_job *job)
 {
-    return job->neighbours || job->stats;
+    return job->neighbours || job->stats || job->polygons;
 }
 
 /* ---------------------------------------------------------------------------------------- checks
@@ -32,12 +32,14 @@ static qfz_status open_stats(qfz_source **stats, const qfz_job *job, const qfz_s
                     (long long)info->w, (long long)info->h);
 }
 
-qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_error *err)
+qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64_t memory_bytes,
+                                   qfz_error *err)
 {
     const qfz_output_options options = qfz_job_output_options(job);
     qfz_source *stats = NULL;
     if (job->neighbours)
         QFZ_TRY(qfz_table_check(source, &options, job->neighbours, QFZ_NO_GEOMETRY, err));
+    if (job->polygons) QFZ_TRY(qfz_polygon_rows_check(job, source, memory_bytes, err));
     if (!job->stats) return QFZ_OK;
     qfz_status st = open_stats(&stats, job, source, err);
     for (int i = 0; i < QFZ_OUTPUTS_MAX && st == QFZ_OK; i++)
@@ -49,6 +51,7 @@ qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_e
 void qfz_label_outputs_clean(const qfz_job *job)
 {
     if (job->neighbours) qfz_output_clean(job->neighbours);
+    if (job->polygons) qfz_output_clean(job->polygons);
 }
 
 /* ------------------------------------------------------------------------------------------ open
@@ -99,7 +102,7 @@ static qfz_status open_values(qfz_label_outputs *out, qfz_error *err)
 qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
 {
     const qfz_job *const job = out->job;
-    const int64_t bytes = out->memory_bytes / 2 / ((job->neighbours != NULL) + out->has_zones);
+    const int64_t bytes = out->memory_bytes / 2 / (1 + (job->neighbours && out->has_zones));
     QFZ_TRY(qfz_source_locate(out->source, err));
     qfz_temp_folder(job, out->folder, sizeof out->folder);
     if (job->stats) QFZ_TRY(open_stats(&out->stats, job, out->source, err));
@@ -117,13 +120,22 @@ qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
     return open_values(out, err);
 }
 
-void qfz_label_outputs_close(qfz_label_outputs *out)
+static void close_records(qfz_label_outputs *out)
 {
-    qfz_table_close(out->pairs);
     qfz_neighbours_close(out->neighbours);
     qfz_zones_close(out->zones);
     qfz_values_close(out->level_values);
     qfz_values_close(out->stats_values);
+    out->neighbours = NULL;
+    out->zones = NULL;
+    out->level_values = out->stats_values = NULL;
+}
+
+void qfz_label_outputs_close(qfz_label_outputs *out)
+{
+    qfz_table_close(out->pairs);
+    qfz_table_close(out->polygons);
+    close_records(out);
     qfz_source_close(out->stats);
 }
 
@@ -173,6 +185,7 @@ static qfz_status visit(void *arg, int thread, const qfz_label_tile *tile, qfz_e
 
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
 {
+    if (!out->zones && !out->neighbours) return QFZ_OK;
     QFZ_TRY(qfz_label_pass_run(&out->pass, "regions", QFZ_LABEL_OUTPUTS_SHARE / 2,
                                out->neighbours != NULL, visit, out, err));
     return out->zones ? qfz_zones_begin_reading(out->zones, err) : QFZ_OK;
@@ -180,7 +193,7 @@ qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
 
 /* --------------------------------------------------------------------------------------- the end
  */
-qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
+static qfz_status finish_neighbours(qfz_label_outputs *out, qfz_error *err)
 {
     if (!out->neighbours) return QFZ_OK;
     qfz_progress_begin(out->pass.progress, "neighbours", QFZ_LABEL_OUTPUTS_SHARE / 2, 0);
@@ -189,12 +202,24 @@ qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
     return qfz_table_finish(out->pairs, err);
 }
 
+/* Records are no longer needed; polygons take their memory. */
+qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
+{
+    QFZ_TRY(finish_neighbours(out, err));
+    if (!out->job->polygons) return QFZ_OK;
+    close_records(out);
+    return qfz_polygon_rows_write(&out->pass, out->job, out->source, out->memory_bytes, out->folder,
+                                  &out->polygons, &out->counts, err);
+}
+
 qfz_status qfz_label_outputs_place(qfz_label_outputs *out, qfz_error *err)
 {
-    return out->pairs ? qfz_table_place(out->pairs, err) : QFZ_OK;
+    if (out->pairs) QFZ_TRY(qfz_table_place(out->pairs, err));
+    return out->polygons ? qfz_table_place(out->polygons, err) : QFZ_OK;
 }
 
 qfz_status qfz_label_outputs_commit(qfz_label_outputs *out, qfz_error *err)
 {
-    return out->pairs ? qfz_table_commit(out->pairs, err) : QFZ_OK;
+    if (out->pairs) QFZ_TRY(qfz_table_commit(out->pairs, err));
+    return out->polygons ? qfz_table_commit(out->polygons, err) : QFZ_OK;
 }

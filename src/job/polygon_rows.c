@@ -47,6 +47,7 @@ typedef struct polygons {
     bool is_mirrored;
 
     qfz_table *table;
+    qfz_polygon_counts counts;
     int64_t n; /* rows of the batch */
     uint64_t labels[ROWS], pixels[ROWS];
     double areas[ROWS];
@@ -225,6 +226,8 @@ static qfz_status add_row(polygons *p, const qfz_polygon *polygon, qfz_error *er
     QFZ_TRY(place_corners(p, polygon, err));
     p->labels[p->n] = polygon->label;
     p->pixels[p->n] = (uint64_t)polygon->pixels;
+    p->counts.labels++;
+    p->counts.pixels += (uint64_t)polygon->pixels;
     p->areas[p->n] = (double)polygon->area * qfz_source_area_unit(p->source);
     p->wkb_starts[p->n] = p->wkb.n_bytes;
     QFZ_TRY(qfz_polygon_wkb_add(&p->wkb, polygon, p->x, p->y, p->is_mirrored, err));
@@ -262,7 +265,8 @@ static void close(polygons *p)
 
 qfz_status qfz_polygon_rows_write(const qfz_label_pass *pass, const qfz_job *job,
                                   const qfz_source *source, int64_t memory_bytes,
-                                  const char *folder, qfz_table **table, qfz_error *err)
+                                  const char *folder, qfz_table **table, qfz_polygon_counts *counts,
+                                  qfz_error *err)
 {
     polygons *p = NULL;
     qfz_status st;
@@ -278,6 +282,7 @@ qfz_status qfz_polygon_rows_write(const qfz_label_pass *pass, const qfz_job *job
     QFZ_TRY_OR(st, cleanup, open_rows(p, err));
     QFZ_TRY_OR(st, cleanup, make_all(p, err));
     QFZ_TRY_OR(st, cleanup, qfz_table_finish(p->table, err));
+    *counts = p->counts;
     *table = p->table;
     p->table = NULL;
 

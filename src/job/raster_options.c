@@ -41,9 +41,10 @@ qfz_source_options qfz_job_stats_options(const qfz_job *job)
 
 qfz_output_options qfz_job_output_options(const qfz_job *job)
 {
-    return (qfz_output_options){.names = {job->dst, job->labels, job->regions, job->neighbours},
-                                .overwrite = job->overwrite,
-                                .retry = retry_of(job)};
+    return (qfz_output_options){
+        .names = {job->dst, job->labels, job->regions, job->neighbours, job->polygons},
+        .overwrite = job->overwrite,
+        .retry = retry_of(job)};
 }
 
 qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/regions_check.h"
 
+#include <math.h>
+
 #include "core/criterion.h"
 #include "job/label_outputs.h"
 
@@ -15,17 +17,30 @@ static qfz_status check_stats(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status check_polygons(const qfz_job *job, qfz_error *err)
+{
+    const double tolerance = job->simplify_tolerance;
+    if (!(tolerance >= 0 && tolerance < INFINITY))
+        return qfz_fail(err, QFZ_EARG, "tolerance of %g pixels for polygons", tolerance);
+    if (tolerance > 0 && !job->polygons)
+        return qfz_fail(err, QFZ_EARG,
+                        "a tolerance of lines, but no polygons; name a table of "
+                        "polygons, --polygons");
+    return QFZ_OK;
+}
+
 qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
 {
     if (!job->src) return qfz_fail(err, QFZ_EARG, "the raster of labels must be named");
     if (job->dst || job->labels)
         return qfz_fail(err, QFZ_EARG, "%s: the job regions writes no raster of labels",
                         job->dst ? job->dst : job->labels);
-    if (!job->regions && !job->neighbours)
+    if (!job->regions && !job->neighbours && !job->polygons)
         return qfz_fail(err, QFZ_EARG,
-                        "%s: no output is named; name one by --regions or "
-                        "--neighbours",
+                        "%s: no output is named; name one by --regions, --neighbours or "
+                        "--polygons",
                         job->src);
+    QFZ_TRY(check_polygons(job, err));
     QFZ_TRY(qfz_criterion_check(&job->criterion, err));
     if (job->criterion.weights || job->edges)
         return qfz_fail(err, QFZ_EARG, "regions takes neither weights nor levels of edges");
@@ -42,7 +57,10 @@ qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
 qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
 {
     const bool in_parts = job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1);
-    const char *const output = job->neighbours ? job->neighbours : job->stats;
+    const char *const output = job->neighbours ? job->neighbours
+                               : job->polygons ? job->polygons
+                                               : job->stats;
+    QFZ_TRY(check_polygons(job, err));
     if (!qfz_label_outputs_wanted(job)) return QFZ_OK;
     if (job->task == QFZ_SALIENCY || job->task == QFZ_CURVE)
         return qfz_fail(err, QFZ_EARG, "%s: there are no regions in this job", output);

@@ -8,7 +8,8 @@
 static const char *first_output(const qfz_job *job)
 {
     if (job->dst) return job->dst;
-    return job->regions ? job->regions : job->neighbours;
+    if (job->regions) return job->regions;
+    return job->neighbours ? job->neighbours : job->polygons;
 }
 
 void qfz_temp_folder(const qfz_job *job, char *folder, size_t size)
