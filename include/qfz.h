@@ -350,8 +350,7 @@ typedef struct qfz_job {
      * bands; or NULL.  A pixel counts where no band used is nodata. */
     const char *stats;
     const int *stats_bands; /* n_stats_bands band numbers from 1; NULL: every band except alpha */
-    int n_stats_bands;
-    int unused; /* must be 0 */
+    int64_t n_stats_bands;
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
