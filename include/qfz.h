@@ -350,8 +350,7 @@ typedef struct qfz_job {
      * bands; or NULL.  A pixel counts where no band used is nodata. */
     const char *stats;
     const int *stats_bands; /* n_stats_bands band numbers from 1; NULL: every band except alpha */
-    int n_stats_bands;
-    int unused; /* must be 0 */
+    int64_t n_stats_bands;
 
     /* label, simplify, cut, regions: also write the polygon of each region into this table; or NULL.
      * simplify needs labels.  Tables without geometry, such as CSV, are refused.  Not with ranks,

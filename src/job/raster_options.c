@@ -33,7 +33,7 @@ qfz_source_options qfz_job_stats_options(const qfz_job *job)
 {
     return (qfz_source_options){.name = job->stats,
                                 .bands = job->stats_bands,
-                                .n_bands = job->n_stats_bands,
+                                .n_bands = (int)job->n_stats_bands,
                                 .nodata_rule = QFZ_NODATA_ANY,
                                 .retry = retry_of(job),
                                 .allow_network = job->allow_network};

@@ -8,8 +8,9 @@
 
 static qfz_status check_stats(const qfz_job *job, qfz_error *err)
 {
-    if (!job->stats && job->n_stats_bands > 0)
-        return qfz_fail(err, QFZ_EARG, "bands of statistics without a raster");
+    if (job->n_stats_bands < 0 || job->n_stats_bands > QFZ_MAX_BANDS ||
+        (job->n_stats_bands > 0 && !job->stats))
+        return qfz_fail(err, QFZ_EARG, "%lld bands of statistics", (long long)job->n_stats_bands);
     if (job->stats && !job->regions && (!job->neighbours || job->task != QFZ_REGIONS))
         return qfz_fail(err, QFZ_EARG,
                         "%s: statistics of it need a table of regions; name one by --regions",

@@ -93,7 +93,6 @@ int main(void)
     AT(qfz_job, stats);
     AT(qfz_job, stats_bands);
     AT(qfz_job, n_stats_bands);
-    AT(qfz_job, unused);
 
     SIZE(qfz_curve);
     AT(qfz_curve, struct_size);
