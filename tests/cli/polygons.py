@@ -192,9 +192,9 @@ def refused():
 
 def real_rasters(data):
     used = 0
-    for name, window in (("landcover/cdl_2016_iowa_test_8000.tif", [3000, 3000, 1500, 1200]),
-                         ("demo/nlcd_zion_2013_palette_u8.tif", [0, 0, 1073, 1359]),
-                         ("landcover/GMW_N26W082_2020_v3.tif", [0, 2000, 2000, 1500])):
+    for name, window in (("landcover/cdl_2016_iowa_test_8000.tif", [3000, 3000, 800, 700]),
+                         ("demo/nlcd_zion_2013_palette_u8.tif", [200, 300, 300, 350]),
+                         ("landcover/GMW_N26W082_2020_v3.tif", [300, 2000, 1500, 900])):
         if not (data / name).exists():
             print(f"left out: no {name}")
             continue
