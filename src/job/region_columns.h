@@ -15,7 +15,8 @@ qfz_status qfz_region_columns_open(qfz_region_columns **columns, const qfz_sourc
 void qfz_region_columns_close(qfz_region_columns *columns); /* NULL is allowed */
 
 /* The spec of a table with these columns; valid until the columns are closed. */
-qfz_table_spec qfz_region_columns_spec(const qfz_region_columns *columns, const char *path);
+qfz_table_spec qfz_region_columns_spec(const qfz_region_columns *columns, const char *path,
+                                       int n_threads);
 
 /* Computes the values of n complete records; the rows are valid until the next call. */
 const qfz_table_rows *qfz_region_columns_fill(qfz_region_columns *columns, uint64_t *records,

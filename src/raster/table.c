@@ -74,7 +74,7 @@ static qfz_status create(qfz_table *table, const qfz_source *source,
                                        .driver = driver,
                                        .srs = source->georef.srs,
                                        .retry = options->retry};
-    table->writer = &qfz_table_writer_ogr;
+    table->writer = qfz_driver_is(driver, "CSV") ? &qfz_table_writer_csv : &qfz_table_writer_ogr;
     return table->writer->create(&table->state, &table->target, err);
 }
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* table_ogr.c - tables through GDAL, one feature a row.
- *
- * In CSV a number has as many digits as strtod() needs to read the same double, in every locale; so
- * its columns are text columns without quotes. */
+/* table_ogr.c - tables through GDAL, one feature a row. */
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <math.h>
 #include <ogr_api.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/memory.h"
@@ -24,7 +20,7 @@ typedef struct ogr_table {
     GDALDatasetH dataset;
     OGRLayerH layer;
     OGRFeatureH feature; /* reused for every row */
-    bool is_text, is_indexed, has_transactions, in_transaction;
+    bool is_indexed, has_transactions, in_transaction;
     int64_t n_rows;
 } ogr_table;
 
@@ -38,8 +34,8 @@ static bool add_columns(ogr_table *table)
     const qfz_table_spec *const spec = table->target->spec;
     bool ok = true;
     for (int i = 0; i < spec->n_columns && ok; i++) {
-        const OGRFieldDefnH column = OGR_Fld_Create(
-            spec->columns[i].name, table->is_text ? OFTString : types[spec->columns[i].type]);
+        const OGRFieldDefnH column =
+            OGR_Fld_Create(spec->columns[i].name, types[spec->columns[i].type]);
         ok = OGR_L_CreateField(table->layer, column, FALSE) == OGRERR_NONE;
         OGR_Fld_Destroy(column);
     }
@@ -50,8 +46,8 @@ static bool add_columns(ogr_table *table)
  * system of retry_vsi.c repeats the write, and reports an error if all tries fail. */
 static qfz_status name_for_driver(const qfz_table_target *target, char **name, qfz_error *err)
 {
-    static const char *const of_one_file[] = {"CSV", "GeoJSON",    "GeoJSONSeq", "LIBKML",
-                                              "KML", "FlatGeobuf", "XLSX",       "ODS"};
+    static const char *const of_one_file[] = {"GeoJSON",    "GeoJSONSeq", "LIBKML", "KML",
+                                              "FlatGeobuf", "XLSX",       "ODS"};
     for (size_t i = 0; i < sizeof of_one_file / sizeof of_one_file[0]; i++)
         if (qfz_driver_is(target->driver, of_one_file[i]))
             return qfz_retry_vsi_name(name, target->temp, &target->retry, err);
@@ -70,7 +66,6 @@ static bool create_layer(ogr_table *table, const char *name)
     table->dataset = GDALCreate(target->driver, name, 0, 0, 0, GDT_Unknown, NULL);
     if (!table->dataset) return false;
     table->has_transactions = GDALDatasetTestCapability(table->dataset, ODsCTransactions) != 0;
-    if (table->is_text) options = CSLSetNameValue(options, "STRING_QUOTING", "IF_NEEDED");
     if (table->is_indexed) options = CSLSetNameValue(options, "SPATIAL_INDEX", "NO");
     table->layer = GDALDatasetCreateLayer(table->dataset, CPLGetBasename(target->path),
                                           geometry == QFZ_NO_GEOMETRY ? NULL : target->srs,
@@ -105,7 +100,6 @@ static qfz_status ogr_create(void **state, const qfz_table_target *target, qfz_e
         return st;
     }
     table->target = target;
-    table->is_text = qfz_driver_is(target->driver, "CSV");
     table->is_indexed =
         qfz_driver_is(target->driver, "GPKG") && target->spec->geometry != QFZ_NO_GEOMETRY;
     qfz_error_trap_begin(&trap);
@@ -124,34 +118,18 @@ static qfz_status ogr_create(void **state, const qfz_table_target *target, qfz_e
 /* ----------------------------------------------------------------------------------------- rows */
 static void set_real(ogr_table *table, int column, double value)
 {
-    char text[40];
-    if (isnan(value)) {
+    if (isnan(value))
         OGR_F_SetFieldNull(table->feature, column);
-        return;
-    }
-    if (!table->is_text) {
+    else
         OGR_F_SetFieldDouble(table->feature, column, value);
-        return;
-    }
-    if (value == floor(value) && fabs(value) < 1e15) {
-        (void)snprintf(text, sizeof text, "%lld", (long long)value);
-    } else {
-        qfz_real_print(text, sizeof text, value);
-    }
-    OGR_F_SetFieldString(table->feature, column, text);
 }
 
 static void set_whole(ogr_table *table, int column, int64_t value)
 {
-    char text[24];
-    if (value == QFZ_COLUMN_NULL) {
+    if (value == QFZ_COLUMN_NULL)
         OGR_F_SetFieldNull(table->feature, column);
-    } else if (table->is_text) {
-        (void)snprintf(text, sizeof text, "%lld", (long long)value);
-        OGR_F_SetFieldString(table->feature, column, text);
-    } else {
+    else
         OGR_F_SetFieldInteger64(table->feature, column, (GIntBig)value);
-    }
 }
 
 static void set_text(ogr_table *table, int column, const char *value)

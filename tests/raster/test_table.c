@@ -6,6 +6,8 @@
 #include <ogr_api.h>
 #include <ogr_srs_api.h>
 
+#include "raster/number_text.h"
+
 static const char src[] = "/vsimem/in/source.tif";
 
 static qfz_source *scene(int epsg)
@@ -76,8 +78,11 @@ static qfz_status write_rows(qfz_table *table, const cells *c, int64_t first, in
 
 static qfz_table_spec spec_of(const char *path)
 {
-    return (qfz_table_spec){
-        .path = path, .geometry = QFZ_POINTS, .columns = columns, .n_columns = COLUMNS};
+    return (qfz_table_spec){.path = path,
+                            .geometry = QFZ_POINTS,
+                            .columns = columns,
+                            .n_columns = COLUMNS,
+                            .n_threads = 2};
 }
 
 static void write_table(const char *path, qfz_source *source, int64_t n_rows)
@@ -117,6 +122,66 @@ static void csv_has_a_header_and_every_digit(void **state)
     CPLFree(text);
     VSIUnlink("/vsimem/out/a.csv");
     (void)setlocale(LC_ALL, "C");
+}
+
+/* Bits of any double: of all sizes, or with few decimals, or near such a number. */
+static double random_real(uint64_t *seed)
+{
+    double value;
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    uint64_t bits = *seed ^ *seed >> 29;
+    const int kind = (int)(*seed >> 61);
+    if (kind >= 2) { /* exponents of 10^-5 .. 10^17 */
+        bits &= ~(UINT64_C(2047) << 52);
+        bits |= (uint64_t)(1006 + (*seed >> 20) % 74) << 52;
+    }
+    memcpy(&value, &bits, sizeof value);
+    if (kind >= 5) value = floor(value * 1000) / 1000;
+    if (kind == 7) value = nextafter(value, kind * 1e300);
+    return value;
+}
+
+static void numbers_have_the_digits_of_printf(void **state)
+{
+    (void)state;
+    static const double hard[] = {0,
+                                  -0.0,
+                                  1e-4,
+                                  0.1,
+                                  0.5,
+                                  0.25,
+                                  1e15,
+                                  1e15 / 7,
+                                  9.5e14 + 0.1,
+                                  0.3,
+                                  1.0 / 3,
+                                  99999999999999.9,
+                                  0.99999999999999989,
+                                  9.9999999999999991e-5,
+                                  123456789012345.6,
+                                  4503599627370495.5,
+                                  INFINITY,
+                                  -INFINITY,
+                                  5e-324,
+                                  1e300};
+    uint64_t seed = 7;
+    for (int i = 0; i < 150000; i++) {
+        const int n_hard = (int)(sizeof hard / sizeof hard[0]);
+        double value = i < n_hard ? hard[i] : random_real(&seed);
+        char text[QFZ_NUMBER_BYTES + 1], expected[40];
+        if (isnan(value)) continue;
+        text[qfz_real_write(text, value)] = '\0';
+        if (value == floor(value) && fabs(value) < 1e15)
+            (void)snprintf(expected, sizeof expected, "%.0f", value + 0.0);
+        else
+            (void)snprintf(expected, sizeof expected, "%.15g", value);
+        if (strtod(expected, NULL) != value)
+            (void)snprintf(expected, sizeof expected, "%.17g", value);
+        if (strcmp(text, expected) != 0) fail_msg("%a: %s, expected %s", value, text, expected);
+    }
+    char text[QFZ_NUMBER_BYTES + 1];
+    text[qfz_whole_write(text, INT64_MIN)] = '\0';
+    assert_string_equal(text, "-9223372036854775808");
 }
 
 static void places_are_longitude_then_latitude(void **state)
@@ -212,8 +277,11 @@ static void polygons_keep_their_holes(void **state)
     }
     for (int k = 0; k < 3; k++) {
         const void *const values[] = {labels};
-        const qfz_table_spec spec = {
-            .path = names[k], .geometry = QFZ_MULTIPOLYGONS, .columns = label, .n_columns = 1};
+        const qfz_table_spec spec = {.path = names[k],
+                                     .geometry = QFZ_MULTIPOLYGONS,
+                                     .columns = label,
+                                     .n_columns = 1,
+                                     .n_threads = 1};
         const qfz_table_rows rows = {.n = 2, .columns = values, .wkb = wkb, .wkb_starts = starts};
         qfz_table *table = NULL;
         OK(qfz_table_create(&table, source, &output, &spec, &err));
@@ -266,6 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_has_a_header_and_every_digit),
+        cmocka_unit_test(numbers_have_the_digits_of_printf),
         cmocka_unit_test(places_are_longitude_then_latitude),
         cmocka_unit_test(many_rows_take_several_transactions),
         cmocka_unit_test(other_formats_work),
