@@ -30,7 +30,7 @@ static const qfz_column columns[] = {{"label", QFZ_COLUMN_UINT64}, {"left", QFZ_
                                      {"area", QFZ_COLUMN_DOUBLE},  {"lon", QFZ_COLUMN_DOUBLE},
                                      {"lat", QFZ_COLUMN_DOUBLE},   {"mean", QFZ_COLUMN_DOUBLE},
                                      {"name", QFZ_COLUMN_STRING}};
-enum { COLUMNS = sizeof columns / sizeof columns[0], ROWS_MAX = 40001 };
+enum { COLUMNS = sizeof columns / sizeof columns[0], ROWS_MAX = 140001 };
 
 /* Values of all rows; row i is the same in every table. */
 typedef struct cells {
@@ -53,8 +53,8 @@ static cells *make_cells(const qfz_source *source)
         c.area[i] = 100.1 + i;
         c.mean[i] = means[i % 4];
         c.name[i] = names[i % 4];
-        c.x[i] = 0.5 + i % 100;
-        c.y[i] = 0.5;
+        c.x[i] = 0.5 + i * 37 % 1000;
+        c.y[i] = 0.5 + (int)(i / 5.0) % 400;
     }
     qfz_source_to_crs(source, ROWS_MAX, c.x, c.y);
     memcpy(c.lon, c.x, sizeof c.x);
@@ -216,17 +216,53 @@ static void places_are_longitude_then_latitude(void **state)
     VSIUnlink(path);
 }
 
-static void many_rows_take_several_transactions(void **state)
+static int64_t count_in(OGRLayerH layer, double x0, double y0, double x1, double y1)
+{
+    OGR_L_SetSpatialFilterRect(layer, x0, y0, x1, y1);
+    return OGR_L_GetFeatureCount(layer, TRUE);
+}
+
+/* Trees of one node, of two levels and of three, and several times the boxes packed together. */
+static void a_spatial_index_finds_every_row(void **state)
 {
     (void)state;
+    static const int64_t sizes[] = {0, 1, 51, 52, 2601, 2700, ROWS_MAX};
     static const char path[] = "/vsimem/out/b.gpkg";
     qfz_source *const source = scene(32632);
-    write_table(path, source, 40001);
+    const cells *const c = make_cells(source);
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        write_table(path, source, sizes[k]);
+        const GDALDatasetH made =
+            GDALOpenEx(path, GDAL_OF_VECTOR | GDAL_OF_UPDATE, NULL, NULL, NULL);
+        const OGRLayerH layer = GDALDatasetGetLayer(made, 0);
+        assert_int_equal(OGR_L_GetFeatureCount(layer, TRUE), sizes[k]);
+        const OGRLayerH checked = GDALDatasetExecuteSQL(
+            made, "SELECT HasSpatialIndex('b', 'geom') || rtreecheck('rtree_b_geom')", NULL, NULL);
+        const OGRFeatureH answer = OGR_L_GetNextFeature(checked);
+        assert_string_equal(OGR_F_GetFieldAsString(answer, 0), "1ok");
+        OGR_F_Destroy(answer);
+        GDALDatasetReleaseResultSet(made, checked);
+        for (int turn = 0; turn < 20; turn++) {
+            const int64_t i = turn * 977 % (sizes[k] ? sizes[k] : 1);
+            const double x0 = c->x[i] - 30 * turn, y0 = c->y[i] - 1, y1 = y0 + 10 * turn;
+            int64_t expected = 0;
+            for (int64_t j = 0; j < sizes[k]; j++)
+                expected += c->x[j] >= x0 && c->x[j] <= c->x[i] && c->y[j] >= y0 && c->y[j] <= y1;
+            assert_int_equal(count_in(layer, x0, y0, c->x[i], y1), expected);
+        }
+        if (sizes[k] > 0) { /* the triggers work: a row that moves is found at its new place */
+            const OGRGeometryH far = OGR_G_CreateGeometry(wkbPoint);
+            const OGRFeatureH row = OGR_L_GetFeature(layer, 1);
+            OGR_G_SetPoint_2D(far, 0, -5, -5);
+            OGR_F_SetGeometryDirectly(row, far);
+            assert_int_equal(OGR_L_SetFeature(layer, row), OGRERR_NONE);
+            OGR_F_Destroy(row);
+            assert_int_equal(count_in(layer, -6, -6, -4, -4), 1);
+        }
+        GDALClose(made);
+        VSIUnlink(path);
+    }
     qfz_source_close(source);
-    const GDALDatasetH made = GDALOpenEx(path, GDAL_OF_VECTOR, NULL, NULL, NULL);
-    assert_int_equal(OGR_L_GetFeatureCount(GDALDatasetGetLayer(made, 0), TRUE), 40001);
-    GDALClose(made);
-    VSIUnlink(path);
 }
 
 static void other_formats_work(void **state)
@@ -336,7 +372,7 @@ int main(void)
         cmocka_unit_test(csv_has_a_header_and_every_digit),
         cmocka_unit_test(numbers_have_the_digits_of_printf),
         cmocka_unit_test(places_are_longitude_then_latitude),
-        cmocka_unit_test(many_rows_take_several_transactions),
+        cmocka_unit_test(a_spatial_index_finds_every_row),
         cmocka_unit_test(other_formats_work),
         cmocka_unit_test(polygons_keep_their_holes),
         cmocka_unit_test(unknown_names_are_refused_and_nothing_stays),
