@@ -88,8 +88,9 @@ static qfz_table_spec spec_of(const char *path)
 static void write_table(const char *path, qfz_source *source, int64_t n_rows)
 {
     const qfz_output_options output = {.names = {path}};
-    const qfz_table_spec spec = spec_of(path);
+    qfz_table_spec spec = spec_of(path);
     const cells *const c = make_cells(source);
+    spec.n_rows = n_rows;
     qfz_table *table = NULL;
     OK(qfz_table_check(source, &output, path, QFZ_POINTS, &err));
     OK(qfz_table_create(&table, source, &output, &spec, &err));
@@ -222,8 +223,34 @@ static int64_t count_in(OGRLayerH layer, double x0, double y0, double x1, double
     return OGR_L_GetFeatureCount(layer, TRUE);
 }
 
-/* Trees of one node, of two levels and of three, and several times the boxes packed together. */
-static void a_spatial_index_finds_every_row(void **state)
+/* Queries of boxes of several sizes. */
+static void check_queries(OGRLayerH layer, const cells *c, int64_t n)
+{
+    for (int turn = 0; turn < 20; turn++) {
+        const int64_t i = turn * 977 % (n > 0 ? n : 1);
+        const double x0 = c->x[i] - 30 * turn, y0 = c->y[i] - 1, y1 = y0 + 10 * turn;
+        int64_t expected = 0;
+        for (int64_t j = 0; j < n; j++)
+            expected += c->x[j] >= x0 && c->x[j] <= c->x[i] && c->y[j] >= y0 && c->y[j] <= y1;
+        assert_int_equal(count_in(layer, x0, y0, c->x[i], y1), expected);
+    }
+    OGR_L_SetSpatialFilter(layer, NULL);
+}
+
+/* A row that moves is found at its new place. */
+static void check_triggers(OGRLayerH layer)
+{
+    const OGRGeometryH far = OGR_G_CreateGeometry(wkbPoint);
+    const OGRFeatureH row = OGR_L_GetFeature(layer, 1);
+    OGR_G_SetPoint_2D(far, 0, -5, -5);
+    OGR_F_SetGeometryDirectly(row, far);
+    assert_int_equal(OGR_L_SetFeature(layer, row), OGRERR_NONE);
+    OGR_F_Destroy(row);
+    assert_int_equal(count_in(layer, -6, -6, -4, -4), 1);
+}
+
+/* Trees of one node, of two levels and of more, and several times the boxes packed together. */
+static void a_geopackage_index_finds_every_row(void **state)
 {
     (void)state;
     static const int64_t sizes[] = {0, 1, 51, 52, 2601, 2700, ROWS_MAX};
@@ -242,22 +269,60 @@ static void a_spatial_index_finds_every_row(void **state)
         assert_string_equal(OGR_F_GetFieldAsString(answer, 0), "1ok");
         OGR_F_Destroy(answer);
         GDALDatasetReleaseResultSet(made, checked);
-        for (int turn = 0; turn < 20; turn++) {
-            const int64_t i = turn * 977 % (sizes[k] ? sizes[k] : 1);
-            const double x0 = c->x[i] - 30 * turn, y0 = c->y[i] - 1, y1 = y0 + 10 * turn;
-            int64_t expected = 0;
-            for (int64_t j = 0; j < sizes[k]; j++)
-                expected += c->x[j] >= x0 && c->x[j] <= c->x[i] && c->y[j] >= y0 && c->y[j] <= y1;
-            assert_int_equal(count_in(layer, x0, y0, c->x[i], y1), expected);
-        }
-        if (sizes[k] > 0) { /* the triggers work: a row that moves is found at its new place */
-            const OGRGeometryH far = OGR_G_CreateGeometry(wkbPoint);
-            const OGRFeatureH row = OGR_L_GetFeature(layer, 1);
-            OGR_G_SetPoint_2D(far, 0, -5, -5);
-            OGR_F_SetGeometryDirectly(row, far);
-            assert_int_equal(OGR_L_SetFeature(layer, row), OGRERR_NONE);
+        check_queries(layer, c, sizes[k]);
+        if (sizes[k] > 0) check_triggers(layer);
+        GDALClose(made);
+        VSIUnlink(path);
+    }
+    qfz_source_close(source);
+}
+
+static void check_cells(OGRFeatureH row, const cells *c, int64_t i)
+{
+    const char *const name = OGR_F_GetFieldAsString(row, 6);
+    assert_true(OGR_F_GetFieldAsInteger64(row, 0) == (GIntBig)c->label[i]);
+    assert_int_equal(OGR_F_IsFieldSetAndNotNull(row, 1), c->left[i] != QFZ_COLUMN_NULL);
+    if (c->left[i] != QFZ_COLUMN_NULL) assert_true(OGR_F_GetFieldAsInteger64(row, 1) == c->left[i]);
+    assert_true(OGR_F_GetFieldAsDouble(row, 2) == c->area[i]);
+    assert_int_equal(OGR_F_IsFieldSetAndNotNull(row, 5), !isnan(c->mean[i]));
+    if (!isnan(c->mean[i])) assert_true(OGR_F_GetFieldAsDouble(row, 5) == c->mean[i]);
+    assert_int_equal(OGR_F_IsFieldSetAndNotNull(row, 6), c->name[i] != NULL);
+    if (c->name[i]) assert_string_equal(name, c->name[i]);
+    const OGRGeometryH point = OGR_F_GetGeometryRef(row);
+    assert_true(OGR_G_GetX(point, 0) == c->x[i] && OGR_G_GetY(point, 0) == c->y[i]);
+}
+
+static void a_flatgeobuf_index_finds_every_row(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {0, 1, 15, 16, 17, 256, 257, 4097, ROWS_MAX};
+    static const char path[] = "/vsimem/out/b.fgb";
+    qfz_source *const source = scene(32632);
+    const cells *const c = make_cells(source);
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        int64_t n = 0, sum = 0;
+        write_table(path, source, sizes[k]);
+        const GDALDatasetH made = GDALOpenEx(path, GDAL_OF_VECTOR, NULL, NULL, NULL);
+        const OGRLayerH layer = GDALDatasetGetLayer(made, 0);
+        assert_int_equal(OGR_L_GetFeatureCount(layer, TRUE), sizes[k]);
+        for (OGRFeatureH row; (row = OGR_L_GetNextFeature(layer)) != NULL; n++) {
+            const int64_t i = OGR_F_GetFieldAsInteger64(row, 0) - (int64_t)c->label[0];
+            check_cells(row, c, i);
+            sum += i;
+            if (n % 1000 == 0) { /* the number of a feature leads to the same feature */
+                const OGRFeatureH again = OGR_L_GetFeature(layer, OGR_F_GetFID(row));
+                check_cells(again, c, i);
+                OGR_F_Destroy(again);
+                OGR_L_SetNextByIndex(layer, n + 1);
+            }
             OGR_F_Destroy(row);
-            assert_int_equal(count_in(layer, -6, -6, -4, -4), 1);
+        }
+        assert_true(n == sizes[k] && sum == n * (n - 1) / 2);
+        check_queries(layer, c, sizes[k]);
+        if (n > 0) {
+            OGREnvelope found;
+            assert_int_equal(OGR_L_GetExtent(layer, &found, FALSE), OGRERR_NONE);
+            assert_int_equal(count_in(layer, found.MinX, found.MinY, found.MaxX, found.MaxY), n);
         }
         GDALClose(made);
         VSIUnlink(path);
@@ -372,7 +437,8 @@ int main(void)
         cmocka_unit_test(csv_has_a_header_and_every_digit),
         cmocka_unit_test(numbers_have_the_digits_of_printf),
         cmocka_unit_test(places_are_longitude_then_latitude),
-        cmocka_unit_test(a_spatial_index_finds_every_row),
+        cmocka_unit_test(a_geopackage_index_finds_every_row),
+        cmocka_unit_test(a_flatgeobuf_index_finds_every_row),
         cmocka_unit_test(other_formats_work),
         cmocka_unit_test(polygons_keep_their_holes),
         cmocka_unit_test(unknown_names_are_refused_and_nothing_stays),
