@@ -27,8 +27,10 @@ if(SKBUILD)
         COMPONENT python EXCLUDE_FROM_ALL)
 endif()
 
-# A Python without sanitizers cannot open a library with them.
-if(BUILD_TESTING AND NOT QFZ_PYTHON STREQUAL OFF AND NOT CMAKE_C_FLAGS MATCHES -fsanitize)
+# This machine's Python, which has no sanitizers, cannot open a library with them, or of another
+# processor.
+if(BUILD_TESTING AND NOT QFZ_PYTHON STREQUAL OFF AND NOT CMAKE_CROSSCOMPILING
+    AND NOT CMAKE_C_FLAGS MATCHES -fsanitize)
     if(QFZ_PYTHON_COMMAND)
         add_test(NAME python COMMAND ${QFZ_PYTHON_COMMAND} -m pytest -q -p no:cacheprovider
             ${CMAKE_SOURCE_DIR}/python/tests)
