@@ -197,8 +197,8 @@ static qfz_status finish_neighbours(qfz_label_outputs *out, qfz_error *err)
 {
     if (!out->neighbours) return QFZ_OK;
     qfz_progress_begin(out->pass.progress, "neighbours", QFZ_LABEL_OUTPUTS_SHARE / 2, 0);
-    QFZ_TRY(qfz_neighbour_rows_write(out->neighbours, out->rule != NULL, out->job, out->source,
-                                     out->pass.progress, &out->pairs, err));
+    QFZ_TRY(qfz_neighbour_rows_write(out->neighbours, out->rule != NULL, out->pass.n_threads,
+                                     out->job, out->source, out->pass.progress, &out->pairs, err));
     return qfz_table_finish(out->pairs, err);
 }
 

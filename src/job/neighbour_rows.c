@@ -65,14 +65,15 @@ static qfz_status write_all(qfz_neighbours *neighbours, const qfz_source *source
     }
 }
 
-qfz_status qfz_neighbour_rows_write(qfz_neighbours *neighbours, bool has_levels, const qfz_job *job,
-                                    const qfz_source *source, qfz_job_progress *progress,
-                                    qfz_table **table, qfz_error *err)
+qfz_status qfz_neighbour_rows_write(qfz_neighbours *neighbours, bool has_levels, int n_threads,
+                                    const qfz_job *job, const qfz_source *source,
+                                    qfz_job_progress *progress, qfz_table **table, qfz_error *err)
 {
     const qfz_table_spec spec = {.path = job->neighbours,
                                  .geometry = QFZ_NO_GEOMETRY,
                                  .columns = columns,
-                                 .n_columns = has_levels ? COLUMNS : MEAN};
+                                 .n_columns = has_levels ? COLUMNS : MEAN,
+                                 .n_threads = n_threads};
     const qfz_output_options options = qfz_job_output_options(job);
     batch *rows = NULL;
     QFZ_TRY(qfz_table_create(table, source, &options, &spec, err));

@@ -9,8 +9,8 @@
 
 /* Writes all pairs into a new table.  source: of the georeference, located.  The caller commits and
  * closes *table. */
-qfz_status qfz_neighbour_rows_write(qfz_neighbours *neighbours, bool has_levels, const qfz_job *job,
-                                    const qfz_source *source, qfz_job_progress *progress,
-                                    qfz_table **table, qfz_error *err);
+qfz_status qfz_neighbour_rows_write(qfz_neighbours *neighbours, bool has_levels, int n_threads,
+                                    const qfz_job *job, const qfz_source *source,
+                                    qfz_job_progress *progress, qfz_table **table, qfz_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "job/raster_options.h"
 
-enum { ROWS = 4096 }; /* of a batch */
+enum { ROWS = 8192 }; /* of a batch */
 
 /* A cut has no statistics: the one band of its source holds edges, not values of pixels. */
 static int stats_bands(const qfz_setup *setup)
@@ -34,6 +34,8 @@ qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_o
     QFZ_TRY(open_columns(rows, err));
     qfz_table_spec spec = rows->columns.spec;
     spec.path = run->setup->job->regions;
+    spec.n_rows = (int64_t)run->count.total;
+    spec.n_threads = run->setup->n_threads;
     return qfz_table_create(&rows->table, run->source, &options, &spec, err);
 }
 

@@ -9,7 +9,7 @@
 qfz_status qfz_table_columns_init(qfz_table_columns *c, qfz_region_columns *take_regions,
                                   qfz_zone_columns *take_zones, qfz_error *err)
 {
-    const qfz_table_spec of_regions = qfz_region_columns_spec(take_regions, NULL);
+    const qfz_table_spec of_regions = qfz_region_columns_spec(take_regions, NULL, 0, 1);
     *c = (qfz_table_columns){.regions = take_regions, .zones = take_zones};
     c->n_zones = take_zones ? qfz_zone_columns_n(take_zones) : 0;
     c->n = of_regions.n_columns + c->n_zones;

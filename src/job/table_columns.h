@@ -13,7 +13,7 @@ typedef struct qfz_table_columns {
     int n, n_zones;          /* columns, and those of zones among them */
     qfz_column *specs;
     const void **values;
-    qfz_table_spec spec; /* its path is not set */
+    qfz_table_spec spec; /* without path, rows and threads */
 } qfz_table_columns;
 
 /* take_regions and take_zones (NULL: none) belong to the columns, also after a failure. */

@@ -42,6 +42,7 @@ static qfz_status open_rows(zone_rows *rows, qfz_error *err)
     QFZ_TRY(open_columns(rows, err));
     qfz_table_spec spec = rows->columns.spec;
     spec.path = out->job->regions;
+    spec.n_threads = out->pass.n_threads;
     return qfz_table_create(&rows->table, out->source, &options, &spec, err);
 }
 
