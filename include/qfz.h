@@ -352,12 +352,12 @@ typedef struct qfz_job {
     const int *stats_bands; /* n_stats_bands band numbers from 1; NULL: every band except alpha */
     int64_t n_stats_bands;
 
-    /* label, simplify, cut, regions: also write the polygon of each region into this table; or NULL.
-     * simplify needs labels.  Tables without geometry, such as CSV, are refused.  Not with ranks,
-     * phases or parts. */
+    /* label, simplify (with labels), cut, regions: also write one multipolygon per region into this
+     * table; or NULL.  Formats without geometry, such as CSV, are refused.  Not with ranks, phases
+     * or parts. */
     const char *polygons;
-    /* Of polygons: lines between junctions may lie so many pixels away from the borders of pixels; 0:
-     * they are these borders. */
+    /* Of polygons: how far, in pixels, lines between junctions may lie from the borders of regions;
+     * 0: lines are the borders. */
     double simplify_tolerance;
 } qfz_job;
 

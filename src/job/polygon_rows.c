@@ -164,7 +164,7 @@ static qfz_status trace_all(polygons *p, qfz_error *err)
 
 /* ------------------------------------------------------------------------------------------ rows
  */
-static qfz_status open_rows(polygons *p, qfz_error *err)
+static qfz_status open_rows(polygons *p, int64_t n_rows, qfz_error *err)
 {
     static const qfz_column columns[COLUMNS] = {[LABEL] = {"label", QFZ_COLUMN_UINT64},
                                                 [PIXELS] = {"pixels", QFZ_COLUMN_UINT64},
@@ -172,7 +172,9 @@ static qfz_status open_rows(polygons *p, qfz_error *err)
     const qfz_table_spec spec = {.path = p->job->polygons,
                                  .geometry = QFZ_MULTIPOLYGONS,
                                  .columns = columns,
-                                 .n_columns = COLUMNS};
+                                 .n_columns = COLUMNS,
+                                 .n_rows = n_rows,
+                                 .n_threads = p->pass->n_threads};
     const qfz_output_options options = qfz_job_output_options(p->job);
     const int64_t h = p->tiling.h;
     double x[3] = {0, 1, 0}, y[3] = {0, 0, 1};
@@ -239,8 +241,10 @@ static qfz_status make_all(polygons *p, qfz_error *err)
 {
     qfz_arc_group group;
     qfz_polygon polygon;
+    int64_t n_labels;
     qfz_progress_begin(p->pass->progress, "polygons", QFZ_POLYGONS_SHARE / 2, 0);
-    QFZ_TRY(qfz_arc_store_sort(p->store, err));
+    QFZ_TRY(qfz_arc_store_sort(p->store, &n_labels, err));
+    QFZ_TRY(open_rows(p, n_labels, err));
     for (;;) {
         QFZ_TRY(qfz_arc_store_next(p->store, &group, err));
         if (group.n == 0) return flush(p, err);
@@ -279,7 +283,6 @@ qfz_status qfz_polygon_rows_write(const qfz_label_pass *pass, const qfz_job *job
     QFZ_TRY_OR(st, cleanup, check_map(job, qfz_source_get_info(source), memory_bytes, err));
     QFZ_TRY_OR(st, cleanup, open_tracing(p, err));
     QFZ_TRY_OR(st, cleanup, trace_all(p, err));
-    QFZ_TRY_OR(st, cleanup, open_rows(p, err));
     QFZ_TRY_OR(st, cleanup, make_all(p, err));
     QFZ_TRY_OR(st, cleanup, qfz_table_finish(p->table, err));
     *counts = p->counts;
