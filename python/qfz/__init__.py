@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Exact quasi-flat zones of rasters of any size.
 
-Functions on arrays: `label`, `simplify`, `saliency`, `cut`, `regions`, `neighbours`, `tree`, `curve`.
-Functions on files of any size: `label_file`, `simplify_file`, `saliency_file`, `cut_file`, `curve_file`.
+Functions on arrays: `label`, `simplify`, `saliency`, `cut`, `regions`, `neighbours`, `tree`,
+`curve`.
+Functions on files of any size: `label_file`, `simplify_file`, `saliency_file`, `cut_file`,
+`curve_file`, `regions_file`.
 The GIL is released while the C library computes; the functions can run in several threads at the
 same time.
 """
@@ -16,6 +18,7 @@ from ._files import (
     curve_file,
     cut_file,
     label_file,
+    regions_file,
     saliency_file,
     simplify_file,
 )
@@ -55,6 +58,7 @@ __all__ = [
     "label_file",
     "neighbours",
     "regions",
+    "regions_file",
     "saliency",
     "saliency_file",
     "simplify",

@@ -156,6 +156,8 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "phase": ("phase", lambda v: choose(_PHASES, "phase", v)),
     "labels": ("labels", _bytes_of),
     "regions": ("regions", _bytes_of),
+    "neighbours": ("neighbours", _bytes_of),
+    "stats": ("stats", _bytes_of),
     "min_area_m2": ("min_area_m2", float),
     "layout": ("layout", lambda v: choose(_structs.LAYOUTS, "layout", v)),
 }
@@ -186,7 +188,7 @@ class _Job:
         job.src = _bytes_of(src)
         if dst is not None:
             job.dst = _bytes_of(dst)
-        job.count_only = dst is None and task != "curve"
+        job.count_only = dst is None and task not in ("curve", "regions")
         job.criterion = criterion(
             left.pop("connectivity", 4),
             left.pop("distance", "linf"),
@@ -207,7 +209,7 @@ class _Job:
             elif name in ("nodata", "background"):
                 setattr(job, f"has_{name}", True)
                 setattr(job, name, value)
-            elif name in ("bands", "gpus"):
+            elif name in ("bands", "gpus", "stats_bands"):
                 setattr(job, name, _ints(value))
                 setattr(job, f"n_{name}", len(value))
             elif name == "part":
@@ -297,6 +299,9 @@ def label_file(
     min_area_m2: float | None = None,
     background: float | None = None,
     regions: Name | None = None,
+    neighbours: Name | None = None,
+    stats: Name | None = None,
+    stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Label the quasi-flat zones of a raster file; the command ``qfz label``.
@@ -317,6 +322,12 @@ def label_file(
         Pixels with this value in every band have label 0.
     regions : str or path, optional
         Also write a table of the regions.
+    neighbours : str or path, optional
+        Also write a table of the pairs of neighbouring regions.
+    stats : str, path, or open rasterio dataset, optional
+        Add the statistics of this raster, of the size of src, to the table of the regions.
+    stats_bands : sequence of int, optional
+        The bands of stats to use, from 1; None: every band.
     **options
         See `Options`.
 
@@ -335,7 +346,15 @@ def label_file(
     --------
     >>> report = label_file("scene.tif", "labels.tif", alpha=8, overwrite=True)  # doctest: +SKIP
     """
-    more = dict(min_area=min_area, min_area_m2=min_area_m2, background=background, regions=regions)
+    more = {
+        "min_area": min_area,
+        "min_area_m2": min_area_m2,
+        "background": background,
+        "regions": regions,
+        "neighbours": neighbours,
+        "stats": stats,
+        "stats_bands": stats_bands,
+    }
     return _Job("label", src, dst, {"alpha": alpha}, {**options, **more}).run()
 
 
@@ -349,6 +368,7 @@ def simplify_file(
     min_area_m2: float | None = None,
     labels: Name | None = None,
     regions: Name | None = None,
+    neighbours: Name | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Paint each (alpha, omega)-component of a raster file with its mean; ``qfz simplify``.
@@ -372,7 +392,13 @@ def simplify_file(
     """
     if alpha is None and omega is None:
         raise ValueError("simplify_file needs alpha, omega or both")
-    more = dict(min_area=min_area, min_area_m2=min_area_m2, labels=labels, regions=regions)
+    more = {
+        "min_area": min_area,
+        "min_area_m2": min_area_m2,
+        "labels": labels,
+        "regions": regions,
+        "neighbours": neighbours,
+    }
     rule = {"alpha": alpha, "omega": omega}
     return _Job("simplify", src, dst, rule, {**options, **more}).run()
 
@@ -403,7 +429,7 @@ def saliency_file(
     --------
     >>> report = saliency_file("scene.tif", "saliency.tif")  # doctest: +SKIP
     """
-    more = dict(layout=layout, min_area=min_area, min_area_m2=min_area_m2)
+    more = {"layout": layout, "min_area": min_area, "min_area_m2": min_area_m2}
     return _Job("saliency", src, dst, {}, {**options, **more}).run()
 
 
@@ -413,6 +439,9 @@ def cut_file(
     alpha: float,
     *,
     regions: Name | None = None,
+    neighbours: Name | None = None,
+    stats: Name | None = None,
+    stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Label the regions of a hierarchy that `saliency_file` has written; ``qfz cut``.
@@ -427,7 +456,43 @@ def cut_file(
     --------
     >>> report = cut_file("saliency.tif", "labels.tif", alpha=8)  # doctest: +SKIP
     """
-    return _Job("cut", src, dst, {"alpha": alpha}, {**options, "regions": regions}).run()
+    more = {
+        "regions": regions,
+        "neighbours": neighbours,
+        "stats": stats,
+        "stats_bands": stats_bands,
+    }
+    return _Job("cut", src, dst, {"alpha": alpha}, {**options, **more}).run()
+
+
+def regions_file(
+    src: Name,
+    *,
+    regions: Name | None = None,
+    neighbours: Name | None = None,
+    stats: Name | None = None,
+    stats_bands: Sequence[int] | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Describe the regions of a raster of labels, of any origin; ``qfz regions``.
+
+    Parameters are those of `label_file`; one of regions and neighbours is needed.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> report = regions_file("labels.tif", regions="r.csv", stats="dem.tif")  # doctest: +SKIP
+    """
+    more = {
+        "regions": regions,
+        "neighbours": neighbours,
+        "stats": stats,
+        "stats_bands": stats_bands,
+    }
+    return _Job("regions", src, None, {}, {**options, **more}).run()
 
 
 def curve_file(
@@ -449,7 +514,7 @@ def curve_file(
     --------
     >>> curve = curve_file("scene.tif")  # doctest: +SKIP
     """
-    more = dict(min_area=min_area, min_area_m2=min_area_m2)
+    more = {"min_area": min_area, "min_area_m2": min_area_m2}
     job = _Job("curve", src, None, {}, {**options, **more})
     curve = _structs.Curve(ctypes.sizeof(_structs.Curve), exact_below=math.inf)
     job.struct.curve = ctypes.pointer(curve)
