@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_RESUMABLE = 75, EXIT_SIGNAL = 128 };
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_REFUTED = 3, EXIT_RESUMABLE = 75, EXIT_SIGNAL = 128 };
 
 /* One bit per command; option.commands is a set of these bits. */
 enum {
@@ -24,7 +24,8 @@ enum {
     FOR_BENCH = 1 << 6,
     FOR_RUN = 1 << 7,
     FOR_HELP = 1 << 8,
-    FOR_COMPLETION = 1 << 9
+    FOR_COMPLETION = 1 << 9,
+    FOR_CHECK = 1 << 10
 };
 
 struct request;
@@ -57,6 +58,7 @@ extern const command simplify_command;
 extern const command saliency_command;
 extern const command cut_command;
 extern const command curve_command;
+extern const command check_command;
 extern const command info_command;
 extern const command run_command;
 extern const command help_command;

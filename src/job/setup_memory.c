@@ -41,6 +41,11 @@ static int64_t machine_memory(const qfz_job *job)
     return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / qfz_job_n_local(job);
 }
 
+int64_t qfz_setup_budget(const qfz_job *job)
+{
+    return job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
+}
+
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {
     return value < low ? low : value > high ? high : value;
@@ -223,7 +228,7 @@ qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t least = 64 * mebi;
-    setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
+    setup->memory_bytes = qfz_setup_budget(job);
     if (setup->memory_bytes < least)
         return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; qfz needs at least %.0f MB",
                         (double)setup->memory_bytes / 1e6, (double)least / 1e6);

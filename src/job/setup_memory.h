@@ -12,6 +12,9 @@
  * budget too small or tiles too large; QFZ_ENOMEM: blocks of the source too large. */
 qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err);
 
+/* The bound of the process's memory that the job names, else half of the machine's. */
+int64_t qfz_setup_budget(const qfz_job *job);
+
 /* Sets another tile size, in pixels, for instance that of the process that began the job, and
  * adapts the number of threads.  QFZ_EARG: larger than the raster. */
 qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err);
