@@ -10,7 +10,14 @@
 
 #include <stddef.h>
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_REFUTED = 3, EXIT_RESUMABLE = 75, EXIT_SIGNAL = 128 };
+enum {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_REFUTED = 3,
+    EXIT_RESUMABLE = 75,
+    EXIT_SIGNAL = 128
+};
 
 /* One bit per command; option.commands is a set of these bits. */
 enum {

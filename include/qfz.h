@@ -475,9 +475,8 @@ typedef struct qfz_check_report {
     uint64_t regions; /* labels; saliency: 0 */
     uint64_t pixels;  /* with a label; saliency: valid */
     int64_t width, height;
-    qfz_task task;           /* LABEL, SIMPLIFY (labels with omega) or SALIENCY */
-    int compared;            /* 1: the result was also computed anew, and compared */
-    qfz_criterion criterion; /* that was checked; omega and weights are NULL */
+    qfz_task task; /* LABEL, SIMPLIFY (labels with omega) or SALIENCY */
+    int compared;  /* 1: the result was also computed anew, and compared */
     double seconds;
     int64_t peak_rss_bytes; /* of this process since it started */
 } qfz_check_report;

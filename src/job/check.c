@@ -256,8 +256,6 @@ static void fill_report(check_run *c, double began)
     report->width = facts->w;
     report->height = facts->h;
     report->task = c->job.task;
-    report->criterion = c->job.criterion;
-    report->criterion.omega = report->criterion.weights = NULL; /* they go with the raster */
     report->seconds = qfz_seconds_now() - began;
     report->peak_rss_bytes = (int64_t)usage.ru_maxrss * 1024;
 }
