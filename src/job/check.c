@@ -126,7 +126,7 @@ static qfz_status prepare(check_run *c, qfz_error *err)
                                                                                : QFZ_LABEL;
     name_outputs(&c->job);
     QFZ_TRY(check_content(c, err));
-    c->memory_bytes = qfz_setup_budget(job);
+    QFZ_TRY(qfz_job_budget(job, &c->memory_bytes, err));
     return job->src ? open_source(c, err) : QFZ_OK;
 }
 

@@ -8,12 +8,12 @@
 
 #include "job/setup.h"
 
+/* *bytes = the memory that the job may use.  QFZ_EARG: too little. */
+qfz_status qfz_job_budget(const qfz_job *job, int64_t *bytes, qfz_error *err);
+
 /* Sets memory, tiles and threads from the job, source, engine and rule of the setup.  QFZ_EARG:
  * budget too small or tiles too large; QFZ_ENOMEM: blocks of the source too large. */
 qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err);
-
-/* The bound of the process's memory that the job names, else half of the machine's. */
-int64_t qfz_setup_budget(const qfz_job *job);
 
 /* Sets another tile size, in pixels, for instance that of the process that began the job, and
  * adapts the number of threads.  QFZ_EARG: larger than the raster. */

@@ -89,6 +89,10 @@ int main(void)
     AT(qfz_job, allow_network);
     AT(qfz_job, unused_flags);
     AT(qfz_job, edges);
+    AT(qfz_job, neighbours);
+    AT(qfz_job, stats);
+    AT(qfz_job, stats_bands);
+    AT(qfz_job, n_stats_bands);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -243,6 +247,7 @@ int main(void)
     IS(QFZ_SALIENCY);
     IS(QFZ_CUT);
     IS(QFZ_CURVE);
+    IS(QFZ_REGIONS);
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);
