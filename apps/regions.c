@@ -4,8 +4,10 @@
 
 static const char *check(const request *r)
 {
-    if (r->job.regions || r->job.neighbours || r->job.polygons) return NULL;
-    return "no output is named; use --table, --neighbours or --polygons";
+    const qfz_job *const job = &r->job;
+    if (job->regions || job->neighbours || job->colors || job->quicklook || job->polygons)
+        return NULL;
+    return "no output is named; use --table, --neighbours, --polygons, --colors or --quicklook";
 }
 
 const command regions_command = {
@@ -15,7 +17,7 @@ const command regions_command = {
     .operands = "LABELS",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "tables and polygons of the regions of any raster of labels, and their neighbours",
+    .summary = "tables, polygons and maps of the regions of any raster of labels",
     .description =
         "Reads a raster of labels, made by qfz or by any other program, and writes what follows "
         "from it. LABELS has integers of up to 64 bits in one band. Pixels of one label are one "
@@ -24,6 +26,7 @@ const command regions_command = {
         "Rows are in ascending order of labels. The result does not depend on the tiling.",
     .example = "qfz regions --table regions.gpkg labels.tif\n"
                "qfz regions --table fields.csv --stats ndvi.tif,1 fields.tif\n"
+               "qfz regions --colors colors.tif --quicklook map.png labels.tif\n"
                "qfz regions --neighbours pairs.csv --stats scene.tif labels.tif\n"
                "qfz regions --polygons regions.fgb --simplify-tolerance 1 labels.tif",
     .check = check,

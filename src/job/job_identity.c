@@ -56,6 +56,8 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_text(out, "polygons", job->polygons);
     if (job->polygons) (void)fprintf(out, "tolerance\t%.17g\n", job->simplify_tolerance);
     write_stats(out, job);
+    write_text(out, "colours", job->colors);
+    write_text(out, "quicklook", job->quicklook);
     write_text(out, "layout", layouts[job->layout]);
     write_text(out, "format", job->format);
     write_text(out, "type", job->type);
@@ -126,6 +128,8 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     if (job->labels) qfz_output_describe(job->labels, out);
     if (job->regions) qfz_output_describe(job->regions, out);
     if (job->neighbours) qfz_output_describe(job->neighbours, out);
+    if (job->colors) qfz_output_describe(job->colors, out);
+    if (job->quicklook) qfz_output_describe(job->quicklook, out);
     if (job->polygons) qfz_output_describe(job->polygons, out);
     return close_text(out, text, err);
 }

@@ -70,7 +70,7 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
                  .n_threads = run->n_readers,
                  .progress = &run->progress},
         .memory_bytes = bytes / 8 * 5,
-        .has_zones = job->regions || job->neighbours, /* polygons count on their own */
+        .has_zones = job->regions || !job->polygons, /* polygons are counted, too */
     };
     return qfz_label_outputs_open(&run->outputs, err);
 }
@@ -124,7 +124,7 @@ qfz_status qfz_regions_run(const qfz_job *job, qfz_report *report, qfz_error *er
     qfz_step_times_begin(&run.times, "start");
     qfz_progress_init(&run.progress, &run.job, &alone, &run.times);
     run.progress.scale =
-        1 / (3 * QFZ_LABEL_OUTPUTS_SHARE + (job->polygons ? QFZ_POLYGONS_SHARE : 0));
+        1 / (2 * QFZ_LABEL_OUTPUTS_SHARE + (job->polygons ? QFZ_POLYGONS_SHARE : 0));
     QFZ_TRY_OR(st, cleanup, open_run(&run, err));
     QFZ_TRY_OR(st, cleanup, qfz_label_outputs_gather(&run.outputs, err));
     QFZ_TRY_OR(st, cleanup, write_outputs(&run, &found, err));
