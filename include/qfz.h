@@ -325,7 +325,7 @@ typedef struct qfz_job {
     qfz_progress_fn progress; /* NULL: none */
     void *progress_arg;
 
-    double min_area_m2; /* label, simplify, saliency: least area of a region, as criterion.min_area,
+    double min_area_m2; /* not cut: least area of a region, as criterion.min_area,
                            in square metres (without a CRS, in square units of the geotransform); 0:
                            none */
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */

@@ -89,8 +89,6 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "least area of %g square metres", job->min_area_m2);
     if (m->min_area > 0 && job->min_area_m2 > 0)
         return qfz_fail(err, QFZ_EARG, "the least area is given in pixels and in square metres");
-    if ((m->min_area > 1 || job->min_area_m2 > 0) && job->task == QFZ_CURVE)
-        return qfz_fail(err, QFZ_EARG, "the curve has no least area of regions");
     if ((m->min_area > 0 || job->min_area_m2 > 0) && job->task == QFZ_CUT)
         return qfz_fail(err, QFZ_EARG,
                         "a cut has the least area of its saliency raster; give the least area to "
