@@ -9,11 +9,6 @@ const qfz_retry qfz_retry_default = {.retries = 3, .wait_s = 0.01};
 
 static const double longest_wait_s = 10; /* a signal takes effect only between attempts */
 
-qfz_retry qfz_retry_of_job(const qfz_job *job)
-{
-    return (qfz_retry){.retries = job->retries, .wait_s = job->retry_wait_s};
-}
-
 bool qfz_retry_wait(const qfz_retry *retry, int failures)
 {
     double wait_s = retry->wait_s;

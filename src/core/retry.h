@@ -16,7 +16,6 @@ typedef struct qfz_retry {
 } qfz_retry;
 
 extern const qfz_retry qfz_retry_default;
-qfz_retry qfz_retry_of_job(const qfz_job *job);
 
 /* Call after the given number of failures: waits and returns true, or returns false at once if
  * there are no attempts left. */

@@ -43,7 +43,7 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
                              source, err));
     if (!job->regions) return QFZ_OK;
     const qfz_output_options options = qfz_job_output_options(job);
-    return qfz_table_check(source, &options, job->regions, err);
+    return qfz_table_check(source, &options, job->regions, QFZ_POINTS, err);
 }
 
 static const qfz_task_passes *passes_of(qfz_task task)

@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+static qfz_retry retry_of(const qfz_job *job)
+{
+    return (qfz_retry){.retries = job->retries, .wait_s = job->retry_wait_s};
+}
+
 qfz_source_options qfz_job_source_options(const qfz_job *job)
 {
     return (qfz_source_options){.name = job->src,
@@ -19,7 +24,7 @@ qfz_source_options qfz_job_source_options(const qfz_job *job)
                                 .any_edges = job->task == QFZ_CUT && job->edges,
                                 .edges = job->task == QFZ_CUT ? NULL : job->edges,
                                 .alpha = job->criterion.alpha,
-                                .retry = qfz_retry_of_job(job),
+                                .retry = retry_of(job),
                                 .allow_network = job->allow_network};
 }
 
@@ -27,7 +32,7 @@ qfz_output_options qfz_job_output_options(const qfz_job *job)
 {
     return (qfz_output_options){.names = {job->dst, job->labels, job->regions},
                                 .overwrite = job->overwrite,
-                                .retry = qfz_retry_of_job(job)};
+                                .retry = retry_of(job)};
 }
 
 qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path)

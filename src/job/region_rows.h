@@ -3,14 +3,14 @@
 #ifndef QFZ_REGION_ROWS_H
 #define QFZ_REGION_ROWS_H
 
+#include "job/region_columns.h"
 #include "job/run.h"
 
 typedef struct qfz_region_rows {
     qfz_run *run;
     qfz_table *table;
-    int64_t n;              /* rows written */
-    qfz_region_band *bands; /* of the row being written */
-    double area_unit;
+    qfz_region_columns *columns;
+    int64_t n; /* rows written */
 } qfz_region_rows;
 
 /* Creates the job's table.  The caller calls close() even after a failure. */

@@ -2,6 +2,7 @@
 /* source.c - opens a raster: which bands are read, as what type, in which blocks. */
 #include "raster/source.h"
 
+#include <assert.h>
 #include <cpl_string.h>
 #include <gdal.h>
 #include <stdlib.h>
@@ -338,6 +339,12 @@ void qfz_source_close(qfz_source *source)
 const qfz_source_info *qfz_source_get_info(const qfz_source *source)
 {
     return &source->info;
+}
+
+int qfz_source_band_number(const qfz_source *source, int band)
+{
+    assert(band >= 0 && band < source->n_bands);
+    return source->bands[band].number;
 }
 
 int qfz_source_connectivity(const qfz_source *source)

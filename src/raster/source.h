@@ -68,6 +68,9 @@ void qfz_source_close(qfz_source *source); /* NULL is allowed */
 
 const qfz_source_info *qfz_source_get_info(const qfz_source *source);
 
+/* The number of a band in use, from 0, in the file, from 1. */
+int qfz_source_band_number(const qfz_source *source, int band);
+
 /* With is_saliency: 4 or 8.  Of any other raster: 0. */
 int qfz_source_connectivity(const qfz_source *source);
 

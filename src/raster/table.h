@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* table.h - a table of regions, one row each. */
+/* table.h - tables of any columns, with or without geometry, in every vector format that GDAL can
+ * create.
+ *
+ * Rows come in batches, column by column.  A table has a temporary name beside its path until it is
+ * placed. */
 #ifndef QFZ_RASTER_TABLE_H
 #define QFZ_RASTER_TABLE_H
 
@@ -7,34 +11,56 @@
 
 typedef struct qfz_table qfz_table; /* used by one thread at a time */
 
-typedef struct qfz_region_band {
-    double mean, min, max, stddev; /* population standard deviation */
-} qfz_region_band;
+typedef enum qfz_column_type {
+    QFZ_COLUMN_INT64,  /* int64_t; QFZ_COLUMN_NULL is written as null */
+    QFZ_COLUMN_UINT64, /* uint64_t up to 2^63 - 1, the largest whole number of most formats */
+    QFZ_COLUMN_DOUBLE, /* double; NaN is written as null */
+    QFZ_COLUMN_STRING  /* const char *, UTF-8; NULL is written as null */
+} qfz_column_type;
 
-typedef struct qfz_region_row {
-    uint64_t label;
-    uint64_t pixels;
-    double area;                  /* square metres; square units of the raster without a CRS */
-    double x, y;                  /* centroid in pixels: 0.5 is the middle of the first pixel */
-    int64_t x0, y0, x1, y1;       /* bounding box in pixels, half-open */
-    const qfz_region_band *bands; /* n_bands of them */
-} qfz_region_row;
+#define QFZ_COLUMN_NULL INT64_MIN
 
-/* qfz_output_check(), and whether GDAL writes tables with the extension of path (.gpkg, .csv,
- * .parquet, .geojson, ...). */
+typedef struct qfz_column {
+    const char *name;
+    qfz_column_type type;
+} qfz_column;
+
+typedef enum qfz_table_geometry {
+    QFZ_NO_GEOMETRY,
+    QFZ_POINTS, /* left out by formats without geometry: CSV, XLSX, ODS */
+    QFZ_POLYGONS,
+    QFZ_MULTIPOLYGONS
+} qfz_table_geometry;
+
+typedef struct qfz_table_spec {
+    const char *path; /* its extension selects the format */
+    qfz_table_geometry geometry;
+    const qfz_column *columns;
+    int n_columns;
+} qfz_table_spec;
+
+/* Rows.  Everything is borrowed for the call. */
+typedef struct qfz_table_rows {
+    int64_t n;
+    const void *const *columns; /* for each column an array of n values of its type */
+    const double *x, *y;        /* n points in the CRS; for QFZ_POINTS */
+    const uint8_t *wkb;         /* polygons or multipolygons one after the other, little-endian, */
+    const int64_t *wkb_starts;  /* that of row i in the bytes wkb_starts[i] .. wkb_starts[i + 1] */
+} qfz_table_rows;
+
+/* qfz_output_check(), and whether GDAL writes tables of this geometry with the extension of path
+ * (.gpkg, .csv, .parquet, .geojson, ...). */
 qfz_status qfz_table_check(qfz_source *source, const qfz_output_options *options, const char *path,
-                           qfz_error *err);
+                           qfz_table_geometry geometry, qfz_error *err);
 
-/* Creates a table beside path under a temporary name; the source is located.
- *
- * Columns: label, pixels, area, x, y (centroid in the CRS of the raster), lon, lat (WGS 84; only
- * with a CRS), bounding box in the CRS and in pixels, and for each of n_bands bands mean_b, min_b,
- * max_b, stddev_b, b being the number of the band in the source.  Formats with geometry get the
- * centroid as a point.  NaN is written as null. */
+/* Creates a table in the CRS of source, which is located, beside spec->path under a temporary name.
+ * The spec is copied. */
 qfz_status qfz_table_create(qfz_table **table, const qfz_source *source,
-                            const qfz_output_options *options, const char *path, int n_bands,
+                            const qfz_output_options *options, const qfz_table_spec *spec,
                             qfz_error *err);
-qfz_status qfz_table_write(qfz_table *table, const qfz_region_row *row, qfz_error *err);
+
+/* Appends rows.  Any thread, one at a time. */
+qfz_status qfz_table_write(qfz_table *table, const qfz_table_rows *rows, qfz_error *err);
 
 /* Writes everything that is still in memory (some drivers, XLSX and KML for example, write all rows
  * here) and closes: all that can fail before the table gets its name. */

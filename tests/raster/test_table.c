@@ -24,33 +24,72 @@ static qfz_source *scene(int epsg)
     return open_it(&input);
 }
 
-static const qfz_region_band two_bands[2] = {{0.1, 0, 1.0 / 3, 1e-300}, {NAN, -1, 255, 2.5}};
+static const qfz_column columns[] = {{"label", QFZ_COLUMN_UINT64}, {"left", QFZ_COLUMN_INT64},
+                                     {"area", QFZ_COLUMN_DOUBLE},  {"lon", QFZ_COLUMN_DOUBLE},
+                                     {"lat", QFZ_COLUMN_DOUBLE},   {"mean", QFZ_COLUMN_DOUBLE},
+                                     {"name", QFZ_COLUMN_STRING}};
+enum { COLUMNS = sizeof columns / sizeof columns[0], ROWS_MAX = 40001 };
 
-static qfz_region_row row_of(uint64_t label)
+/* Values of all rows; row i is the same in every table. */
+typedef struct cells {
+    uint64_t label[ROWS_MAX];
+    int64_t left[ROWS_MAX];
+    double area[ROWS_MAX], lon[ROWS_MAX], lat[ROWS_MAX], mean[ROWS_MAX];
+    const char *name[ROWS_MAX];
+    double x[ROWS_MAX], y[ROWS_MAX];
+} cells;
+
+static cells *make_cells(const qfz_source *source)
 {
-    const qfz_region_row row = {.label = label,
-                                .pixels = UINT64_C(1) << 40,
-                                .area = 100.1,
-                                .x = 0.5,
-                                .y = 0.5,
-                                .x0 = 0,
-                                .y0 = 0,
-                                .x1 = 2,
-                                .y1 = 3,
-                                .bands = two_bands};
-    return row;
+    static const char *const names[] = {"plain", "with \"quotes\", comma", NULL, "\xc3\xa4"};
+    static const double means[] = {1.0 / 3, NAN, -1, 1e-300};
+    static cells c;
+    qfz_lon_lat *places = NULL;
+    for (int i = 0; i < ROWS_MAX; i++) {
+        c.label[i] = (uint64_t)i + (UINT64_C(1) << 33) + 1;
+        c.left[i] = i % 3 == 2 ? QFZ_COLUMN_NULL : -i;
+        c.area[i] = 100.1 + i;
+        c.mean[i] = means[i % 4];
+        c.name[i] = names[i % 4];
+        c.x[i] = 0.5 + i % 100;
+        c.y[i] = 0.5;
+    }
+    qfz_source_to_crs(source, ROWS_MAX, c.x, c.y);
+    memcpy(c.lon, c.x, sizeof c.x);
+    memcpy(c.lat, c.y, sizeof c.y);
+    OK(qfz_lon_lat_open(&places, source, &err));
+    if (places) qfz_lon_lat_convert(places, 100, c.lon, c.lat);
+    qfz_lon_lat_close(places);
+    return &c;
 }
 
-static void write_table(const char *path, qfz_source *source, int n_rows)
+/* Rows first .. first + n - 1. */
+static qfz_status write_rows(qfz_table *table, const cells *c, int64_t first, int64_t n,
+                             qfz_error *err)
+{
+    const void *const values[COLUMNS] = {c->label + first, c->left + first, c->area + first,
+                                         c->lon + first,   c->lat + first,  c->mean + first,
+                                         c->name + first};
+    const qfz_table_rows rows = {.n = n, .columns = values, .x = c->x + first, .y = c->y + first};
+    return qfz_table_write(table, &rows, err);
+}
+
+static qfz_table_spec spec_of(const char *path)
+{
+    return (qfz_table_spec){
+        .path = path, .geometry = QFZ_POINTS, .columns = columns, .n_columns = COLUMNS};
+}
+
+static void write_table(const char *path, qfz_source *source, int64_t n_rows)
 {
     const qfz_output_options output = {.names = {path}};
+    const qfz_table_spec spec = spec_of(path);
+    const cells *const c = make_cells(source);
     qfz_table *table = NULL;
-    OK(qfz_table_check(source, &output, path, &err));
-    OK(qfz_table_create(&table, source, &output, path, 2, &err));
-    for (int i = 1; i <= n_rows; i++) {
-        const qfz_region_row row = row_of((uint64_t)i + (UINT64_C(1) << 33));
-        OK(qfz_table_write(table, &row, &err));
-    }
+    OK(qfz_table_check(source, &output, path, QFZ_POINTS, &err));
+    OK(qfz_table_create(&table, source, &output, &spec, &err));
+    for (int64_t first = 0, n = 1; first < n_rows; first += n, n = 3 * n) /* uneven batches */
+        OK(write_rows(table, c, first, n < n_rows - first ? n : n_rows - first, &err));
     assert_false(exists(path));
     OK(qfz_table_commit(table, &err));
     qfz_table_close(table);
@@ -60,20 +99,20 @@ static void write_table(const char *path, qfz_source *source, int n_rows)
 static void csv_has_a_header_and_every_digit(void **state)
 {
     (void)state;
-    static const char header[] = "label,pixels,area,x,y,lon,lat,xmin,ymin,xmax,ymax,px_x0,px_y0,"
-                                 "px_x1,px_y1,mean_1,min_1,max_1,stddev_1,mean_2,min_2,max_2,"
-                                 "stddev_2\n8589934593,1099511627776,100.1,500005,4499995,";
-    static const char tail[] = ",500000,4499970,500020,4500000,0,0,2,3,0.1,0,0.33333333333333331,"
-                               "1e-300,,-1,255,2.5\n";
+    static const char start[] = "label,left,area,lon,lat,mean,name\n8589934593,0,100.1,";
+    static const char first[] = ",0.33333333333333331,plain\n";
+    static const char rest[] = ",,\"with \"\"quotes\"\", comma\"\n8589934595,,102.1,";
     vsi_l_offset n = 0;
     (void)setlocale(LC_ALL, "de_DE.UTF-8");
     (void)VSIMkdir("/vsimem/out", 0700);
     qfz_source *const source = scene(32632);
-    write_table("/vsimem/out/a.csv", source, 1);
+    write_table("/vsimem/out/a.csv", source, 4);
     qfz_source_close(source);
     GByte *const bytes = VSIGetMemFileBuffer("/vsimem/out/a.csv", &n, FALSE);
     char *const text = CPLStrdup(CPLSPrintf("%.*s", (int)n, (const char *)bytes));
-    if (strncmp(text, header, strlen(header)) != 0 || !strstr(text, tail)) fail_msg("%s", text);
+    if (strncmp(text, start, strlen(start)) != 0 || !strstr(text, first) || !strstr(text, rest) ||
+        !strstr(text, ",1e-300,\xc3\xa4\n"))
+        fail_msg("%s", text);
     assert_int_equal(count_files("/vsimem/out"), 1);
     CPLFree(text);
     VSIUnlink("/vsimem/out/a.csv");
@@ -100,8 +139,11 @@ static void places_are_longitude_then_latitude(void **state)
     const double lat = OGR_F_GetFieldAsDouble(feature, OGR_F_GetFieldIndex(feature, "lat"));
     assert_true(fabs(lon - 9.0000592) < 1e-6 && fabs(lat - 40.6507) < 1e-3);
     const int label = OGR_F_GetFieldIndex(feature, "label"),
-              mean = OGR_F_GetFieldIndex(feature, "mean_2");
+              mean = OGR_F_GetFieldIndex(feature, "mean");
     assert_true(OGR_F_GetFieldAsInteger64(feature, label) == ((GIntBig)1 << 33) + 1);
+    assert_true(OGR_F_GetFieldAsDouble(feature, mean) == 1.0 / 3);
+    OGR_F_Destroy(feature);
+    feature = OGR_L_GetNextFeature(layer);
     assert_false(OGR_F_IsFieldSetAndNotNull(feature, mean));
     OGR_F_Destroy(feature);
     GDALClose(made);
@@ -135,7 +177,6 @@ static void other_formats_work(void **state)
         assert_non_null(made);
         const OGRLayerH layer = GDALDatasetGetLayer(made, 0);
         assert_int_equal(OGR_L_GetFeatureCount(layer, TRUE), 2);
-        assert_int_equal(OGR_FD_GetFieldIndex(OGR_L_GetLayerDefn(layer), "lon"), -1);
         GDALClose(made);
     }
     char **const left = VSIReadDir("/vsimem/out");
@@ -146,19 +187,76 @@ static void other_formats_work(void **state)
     qfz_source_close(source);
 }
 
+/* Two squares beside each other, and a square with a square hole, from WKT. */
+static void polygons_keep_their_holes(void **state)
+{
+    (void)state;
+    static const char *const wkt[] = {
+        "MULTIPOLYGON (((0 0,1 0,1 1,0 1,0 0)),((2 0,3 0,3 1,2 1,2 0)))",
+        "MULTIPOLYGON (((0 0,9 0,9 9,0 9,0 0),(3 3,3 6,6 6,6 3,3 3)))"};
+    static const char *const names[] = {"/vsimem/out/p.gpkg", "/vsimem/out/p.fgb",
+                                        "/vsimem/out/p.geojson"};
+    static const qfz_column label[] = {{"label", QFZ_COLUMN_UINT64}};
+    static const uint64_t labels[] = {1, 2};
+    uint8_t wkb[1000];
+    int64_t starts[3] = {0};
+    qfz_source *const source = scene(32632);
+    const qfz_output_options output = {.overwrite = false};
+    for (int i = 0; i < 2; i++) {
+        char *text = (char *)(uintptr_t)wkt[i];
+        OGRGeometryH geometry = NULL;
+        OGR_G_CreateFromWkt(&text, NULL, &geometry);
+        OGR_G_ExportToWkb(geometry, wkbNDR, wkb + starts[i]);
+        starts[i + 1] = starts[i] + OGR_G_WkbSize(geometry);
+        OGR_G_DestroyGeometry(geometry);
+    }
+    for (int k = 0; k < 3; k++) {
+        const void *const values[] = {labels};
+        const qfz_table_spec spec = {
+            .path = names[k], .geometry = QFZ_MULTIPOLYGONS, .columns = label, .n_columns = 1};
+        const qfz_table_rows rows = {.n = 2, .columns = values, .wkb = wkb, .wkb_starts = starts};
+        qfz_table *table = NULL;
+        OK(qfz_table_create(&table, source, &output, &spec, &err));
+        OK(qfz_table_write(table, &rows, &err));
+        OK(qfz_table_commit(table, &err));
+        qfz_table_close(table);
+        const GDALDatasetH made = GDALOpenEx(names[k], GDAL_OF_VECTOR, NULL, NULL, NULL);
+        const OGRLayerH layer = GDALDatasetGetLayer(made, 0);
+        int n_found = 0;
+        for (OGRFeatureH f; (f = OGR_L_GetNextFeature(layer)) != NULL; OGR_F_Destroy(f)) {
+            char *text = NULL;
+            OGR_G_ExportToWkt(OGR_F_GetGeometryRef(f), &text);
+            const int which = OGR_F_GetFieldAsInteger(f, 0) - 1;
+            assert_string_equal(text, wkt[which]);
+            CPLFree(text);
+            n_found++;
+        }
+        assert_int_equal(n_found, 2);
+        GDALClose(made);
+        VSIUnlink(names[k]);
+    }
+    qfz_source_close(source);
+}
+
 static void unknown_names_are_refused_and_nothing_stays(void **state)
 {
     (void)state;
     const qfz_output_options output = {.overwrite = false};
+    const qfz_table_spec spec = spec_of("/vsimem/out/a.gpkg");
     qfz_table *table = NULL;
     qfz_source *const source = scene(0);
-    FAILS(qfz_table_check(source, &output, "/vsimem/out/a.qqq", &err), QFZ_EARG, ".qqq");
-    FAILS(qfz_table_check(source, &output, "/vsimem/out/a", &err), QFZ_EARG, "extension");
-    FAILS(qfz_table_check(source, &output, src, &err), QFZ_EARG, "replace an input");
-    OK(qfz_table_create(&table, source, &output, "/vsimem/out/a.gpkg", 2, &err));
-    const qfz_region_row row = row_of(1), wide = row_of(UINT64_MAX);
-    OK(qfz_table_write(table, &row, &err));
-    FAILS(qfz_table_write(table, &wide, &err), QFZ_EARG, "2^63");
+    FAILS(qfz_table_check(source, &output, "/vsimem/out/a.qqq", QFZ_POINTS, &err), QFZ_EARG,
+          ".qqq");
+    FAILS(qfz_table_check(source, &output, "/vsimem/out/a", QFZ_POINTS, &err), QFZ_EARG,
+          "extension");
+    FAILS(qfz_table_check(source, &output, src, QFZ_POINTS, &err), QFZ_EARG, "replace an input");
+    FAILS(qfz_table_check(source, &output, "/vsimem/out/a.csv", QFZ_POLYGONS, &err), QFZ_EARG,
+          "no polygons");
+    OK(qfz_table_create(&table, source, &output, &spec, &err));
+    cells *const c = make_cells(source);
+    OK(write_rows(table, c, 0, 2, &err));
+    c->label[1] = UINT64_MAX;
+    FAILS(write_rows(table, c, 0, 2, &err), QFZ_EARG, "column label is larger than 2^63");
     qfz_table_close(table);
     assert_int_equal(count_files("/vsimem/out"), 0);
     qfz_source_close(source);
@@ -171,6 +269,7 @@ int main(void)
         cmocka_unit_test(places_are_longitude_then_latitude),
         cmocka_unit_test(many_rows_take_several_transactions),
         cmocka_unit_test(other_formats_work),
+        cmocka_unit_test(polygons_keep_their_holes),
         cmocka_unit_test(unknown_names_are_refused_and_nothing_stays),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

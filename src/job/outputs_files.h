@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* outputs_files.h - the files of outputs, for the files that implement outputs.h. */
+#ifndef QFZ_OUTPUTS_FILES_H
+#define QFZ_OUTPUTS_FILES_H
+
+#include "job/outputs.h"
+
+/* Kinds of records in the journal: one for each raster, then region records. */
+enum { QFZ_REGION_RECORDS = QFZ_RASTERS, QFZ_OUTPUT_KINDS };
+
+/* Shares of steps that only some jobs have; the shares of the passes add up to 1. */
+#define QFZ_TABLE_SHARE 0.3
+#define QFZ_MERGING_SHARE 0.2
+#define QFZ_LAYOUT_SHARE 1.0
+#define QFZ_COPYING_SHARE 1.0
+
+/* The first row of a part in the raster; parts consist of whole rows of tiles. */
+int64_t qfz_outputs_first_row(const qfz_tiling *t, int part, int n_parts);
+
+/* Options of raster i as it is written before the join. */
+qfz_sink_options qfz_outputs_options(const qfz_outputs *outputs, int i);
+
+/* Bytes of a pixel, all bands together. */
+int64_t qfz_outputs_px_bytes(const qfz_sink_spec *spec);
+
+/* Creates the rasters of which this process has rows, and the region records. */
+qfz_status qfz_outputs_create(qfz_outputs *outputs, qfz_error *err);
+
+/* Gives GDAL's cache the memory that the job has set apart for it: it holds blocks that wait for
+ * the pixels of other tiles, or that are read again. */
+void qfz_outputs_widen_cache(const qfz_run *run);
+
+#endif

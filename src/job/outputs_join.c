@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "job/output_specs.h"
+#include "job/outputs.h"
+#include "job/outputs_files.h"
+#include "job/raster_options.h"
+#include "job/region_parts.h"
+#include "job/saliency_layout.h"
+
+static qfz_status rows_of_parts(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
+                                qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
+    for (int part = 0; part <= spec->n_parts; part++)
+        (*rows)[part] = qfz_outputs_first_row(&out->run->setup->tiling, part, spec->n_parts);
+    (*rows)[spec->n_parts] = spec->h;
+    return QFZ_OK;
+}
+
+static qfz_status report_part(void *arg, double part, qfz_error *err)
+{
+    qfz_run *const run = arg;
+    return qfz_progress_advance_to(&run->progress, part, err);
+}
+
+/* Does everything that can fail before a raster gets its name.  sink NULL: it has its name. */
+static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    if (!sink) return QFZ_OK;
+    if (qfz_output_is_copied(run->setup->job->format, path))
+        qfz_progress_begin(&run->progress, "copying", QFZ_COPYING_SHARE, 0);
+    return qfz_sink_finish(sink, report_part, run, err);
+}
+
+/* Merges all parts of raster i into one file, ready to be committed. */
+static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    const qfz_sink_spec *const spec = &out->specs[i];
+    const qfz_sink_options options = qfz_job_sink_options(run->setup->job, spec->path);
+    int64_t *rows = NULL;
+    QFZ_TRY(rows_of_parts(out, spec, &rows, err));
+    if (out->journal) qfz_output_clean(spec->path);
+    qfz_sink_close(out->sinks[i]); /* a part */
+    out->sinks[i] = NULL;
+    qfz_progress_begin(&run->progress, "merging", QFZ_MERGING_SHARE / out->n_rasters, 0);
+    const qfz_status st =
+        qfz_parts_merge(&out->sinks[i], run->source, &options, spec, rows, report_part, run, err);
+    free(rows);
+    return st;
+}
+
+/* Commits a raster of parts.  whole: the file merged from them; NULL: a VRT over them. */
+static qfz_status join_parts(const qfz_outputs *out, const qfz_sink_options *options,
+                             const qfz_sink_spec *spec, qfz_sink *whole, qfz_error *err)
+{
+    int64_t *rows = NULL;
+    QFZ_TRY(rows_of_parts(out, spec, &rows, err));
+    if (out->journal && !whole) qfz_output_clean(spec->path);
+    const qfz_status st = qfz_parts_join(out->run->source, options, spec, rows, whole, err);
+    free(rows);
+    return st;
+}
+
+/* Converts the complete raster of edges to the job's layout, and commits the result. */
+static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_setup *const setup = out->run->setup;
+    const qfz_job *const job = setup->job;
+    const qfz_sink_options edges_options = qfz_outputs_options(out, QFZ_MAIN);
+    const qfz_sink_options options = qfz_job_sink_options(job, job->dst);
+    qfz_sink_spec edges = out->specs[QFZ_MAIN];
+    qfz_sink_spec spec = qfz_output_spec_saliency(setup, job->dst, job->layout);
+    qfz_sink *layout = NULL;
+    qfz_status st;
+    if (edges.n_parts > 0) {
+        QFZ_TRY(join_parts(out, &edges_options, &edges, NULL, err));
+        qfz_sink_close(out->sinks[QFZ_MAIN]);
+        out->sinks[QFZ_MAIN] = NULL;
+        edges.n_parts = 0;
+        QFZ_TRY(qfz_sink_open(&out->sinks[QFZ_MAIN], &edges_options, &edges, err));
+    }
+    const bool is_vrt = qfz_output_is_vrt(job->format, spec.path);
+    if (is_vrt) {
+        spec.n_parts = 1;
+        spec.y1 = spec.h;
+    }
+    if (out->journal) qfz_output_clean(spec.path);
+    QFZ_TRY(qfz_sink_create(&layout, out->run->source, &options, &spec, err));
+    qfz_progress_begin(&out->run->progress, "layout", QFZ_LAYOUT_SHARE, 0);
+    QFZ_TRY_OR(st, cleanup,
+               qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, setup->n_threads,
+                                  report_part, out->run, err));
+    QFZ_TRY_OR(st, cleanup, finish(out, layout, spec.path, err));
+    QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
+    if (is_vrt) st = join_parts(out, &options, &spec, NULL, err);
+    qfz_sink_close(out->sinks[QFZ_MAIN]);
+    out->sinks[QFZ_MAIN] = NULL;
+    if (out->specs[QFZ_MAIN].n_parts > 0) qfz_parts_remove(edges.path);
+
+cleanup:
+    qfz_sink_close(layout);
+    return st;
+}
+
+/* Makes every raster ready for its name, where its format allows that. */
+static qfz_status finish_rasters(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_job *const job = out->run->setup->job;
+    for (int i = 0; i < out->n_rasters; i++) {
+        const char *const path = out->specs[i].path;
+        if (qfz_output_is_vrt(job->format, path)) continue;
+        if (out->specs[i].n_parts > 0) QFZ_TRY(merge_parts(out, i, err));
+        QFZ_TRY(finish(out, out->sinks[i], path, err));
+    }
+    return QFZ_OK;
+}
+
+/* Gives all outputs their names, the table last.  A failure closes the sinks and the table, which
+ * take their files back; a VRT remains. */
+static qfz_status place(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_job *const job = out->run->setup->job;
+    for (int i = 0; i < out->n_rasters; i++) {
+        const qfz_sink_options options = qfz_outputs_options(out, i);
+        if (qfz_output_is_vrt(job->format, out->specs[i].path))
+            QFZ_TRY(join_parts(out, &options, &out->specs[i], NULL, err));
+        else if (out->sinks[i])
+            QFZ_TRY(qfz_sink_place(out->sinks[i], err));
+    }
+    return out->table ? qfz_table_place(out->table, err) : QFZ_OK;
+}
+
+/* Deletes what the outputs replaced, and merged parts. */
+static qfz_status commit(qfz_outputs *out, qfz_error *err)
+{
+    const qfz_job *const job = out->run->setup->job;
+    if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
+    for (int i = 0; i < out->n_rasters; i++) {
+        const qfz_sink_options options = qfz_outputs_options(out, i);
+        if (qfz_output_is_vrt(job->format, out->specs[i].path)) continue;
+        if (out->specs[i].n_parts > 0)
+            QFZ_TRY(join_parts(out, &options, &out->specs[i], out->sinks[i], err));
+        else
+            QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
+    }
+    return QFZ_OK;
+}
+
+/* The table and the rasters are complete on disk before the first of them is renamed, so a failure
+ * leaves no output. */
+qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    qfz_outputs_widen_cache(run); /* for formats that are made by copying */
+    if (run->work) QFZ_TRY(qfz_work_folder_finish(run->work, err));
+    if (out->journal && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
+    if (run->setup->job->regions) qfz_progress_begin(&run->progress, "table", QFZ_TABLE_SHARE, 0);
+    if (run->n_parts > 1)
+        QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
+    else
+        QFZ_TRY(qfz_region_records_write(out->regions, run, &out->table, err));
+    if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
+    if (qfz_outputs_has_layout(run->setup->job)) {
+        QFZ_TRY(convert_layout(out, err));
+    } else {
+        QFZ_TRY(finish_rasters(out, err));
+        QFZ_TRY(place(out, err));
+        QFZ_TRY(commit(out, err));
+    }
+    for (int part = 0; part < run->n_parts; part++)
+        qfz_region_parts_delete(run, part);
+    return QFZ_OK;
+}

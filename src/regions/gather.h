@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* gather.h - records with keys, gathered by several threads in any order, then read in ascending
+ * order of keys, those of equal keys added up.
+ *
+ * A record is a row of 64-bit words that begins with its key.  Each thread has a hash table of
+ * records; a table that is full is sorted and written to a temporary file as a run, and all runs
+ * are merged in the end.  So any number of records passes through the memory given.  Adding records
+ * must not depend on the order; then neither do the results. */
+#ifndef QFZ_GATHER_H
+#define QFZ_GATHER_H
+
+#include "core/status.h"
+
+enum { QFZ_KEY_WORDS_MAX = 2 };
+
+typedef struct qfz_gather_format {
+    int words;     /* of a record */
+    int key_words; /* of them, its key: compared as unsigned numbers, the first word first */
+    void (*add)(void *arg, uint64_t *into, const uint64_t *more); /* of equal keys */
+    void *arg;
+} qfz_gather_format;
+
+typedef struct qfz_gather qfz_gather;
+
+/* bytes: of memory for all threads together.  folder: of temporary files; borrowed. */
+qfz_status qfz_gather_open(qfz_gather **gather, const qfz_gather_format *format, int n_threads,
+                           int64_t bytes, const char *folder, qfz_error *err);
+void qfz_gather_close(qfz_gather *gather); /* NULL is allowed */
+
+/* *record = the thread's record of this key, valid until the thread's next call.  A new one
+ * (*is_new) has its key, and zeros. */
+qfz_status qfz_gather_find(qfz_gather *gather, int thread, const uint64_t *key, uint64_t **record,
+                           bool *is_new, qfz_error *err);
+
+/* After the last find() of all threads. */
+qfz_status qfz_gather_begin_reading(qfz_gather *gather, qfz_error *err);
+
+/* *record = the next record, valid until the next call; NULL after the last one. */
+qfz_status qfz_gather_next(qfz_gather *gather, const uint64_t **record, qfz_error *err);
+
+/* A number between 0 and 1: the part of the records that next() has read. */
+double qfz_gather_part(const qfz_gather *gather);
+
+#endif

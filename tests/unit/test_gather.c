@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* test_gather.c - records with keys come out in order and added up, whatever the memory. */
+#include "small.h"
+
+#include <string.h>
+
+#include "regions/regions.h"
+
+enum { KEYS = 40, PUTS = 3000, THREADS = 3 };
+
+/* A record: two words of key, a count, a sum. */
+static void add(void *arg, uint64_t *into, const uint64_t *more)
+{
+    (void)arg;
+    into[2] += more[2];
+    into[3] += more[3];
+}
+
+static void put(qfz_gather *gather, int thread, const uint64_t *key, uint64_t value)
+{
+    uint64_t *record;
+    bool is_new;
+    qfz_error err = {0};
+    assert_int_equal(qfz_gather_find(gather, thread, key, &record, &is_new, &err), QFZ_OK);
+    if (is_new) assert_true(record[2] == 0 && record[3] == 0);
+    assert_true(record[0] == key[0] && record[1] == key[1]);
+    record[2]++;
+    record[3] += value;
+}
+
+/* Words of keys that differ in low and in high bytes, both ends included. */
+static uint64_t word_of(uint64_t i)
+{
+    static const uint64_t steps[] = {0, UINT64_MAX, UINT64_C(1) << 63, 256};
+    return i < 4 ? steps[i] : i * (i % 2 ? 1 : UINT64_C(0x0101010101010101));
+}
+
+static void compare(uint64_t seed, int64_t bytes)
+{
+    static uint64_t counts[KEYS][KEYS], sums[KEYS][KEYS];
+    const qfz_gather_format format = {.words = 4, .key_words = 2, .add = add};
+    const uint64_t *record, *before = NULL;
+    uint64_t last[2] = {0, 0}, state = seed;
+    qfz_gather *gather = NULL;
+    qfz_error err = {0};
+    int n = 0, n_keys = 0;
+    memset(counts, 0, sizeof counts);
+    memset(sums, 0, sizeof sums);
+    assert_int_equal(qfz_gather_open(&gather, &format, THREADS, bytes, "/tmp", &err), QFZ_OK);
+    for (int i = 0; i < PUTS; i++) {
+        const int a = random_below(&state, KEYS), b = random_below(&state, KEYS);
+        const uint64_t key[2] = {word_of((uint64_t)a), word_of((uint64_t)b)};
+        const uint64_t value = random_next(&state);
+        put(gather, random_below(&state, THREADS), key, value);
+        n_keys += counts[a][b]++ == 0;
+        sums[a][b] += value;
+    }
+    assert_int_equal(qfz_gather_begin_reading(gather, &err), QFZ_OK);
+    for (;; n++) {
+        assert_int_equal(qfz_gather_next(gather, &record, &err), QFZ_OK);
+        if (!record) break;
+        if (before)
+            assert_true(last[0] < record[0] || (last[0] == record[0] && last[1] < record[1]));
+        memcpy(last, record, sizeof last);
+        before = last;
+        int a = 0, b = 0;
+        while (word_of((uint64_t)a) != record[0])
+            a++;
+        while (word_of((uint64_t)b) != record[1])
+            b++;
+        assert_true(record[2] == counts[a][b] && record[3] == sums[a][b]);
+    }
+    assert_int_equal(n, n_keys);
+    assert_true(qfz_gather_part(gather) == 1);
+    qfz_gather_close(gather);
+}
+
+static void memory_changes_nothing(void **state)
+{
+    (void)state;
+    /* All in memory; runs merged at once; the least memory, in several rounds. */
+    static const int64_t bytes[] = {1 << 20, 3 << 14, 1 << 18, 1};
+    for (uint64_t i = 0; i < 4; i++)
+        compare(i + 7, bytes[i]);
+}
+
+static void nothing_gathered(void **state)
+{
+    (void)state;
+    const qfz_gather_format format = {.words = 4, .key_words = 2, .add = add};
+    const uint64_t *record;
+    qfz_gather *gather = NULL;
+    qfz_error err = {0};
+    assert_int_equal(qfz_gather_open(&gather, &format, 2, 1 << 16, "/tmp", &err), QFZ_OK);
+    assert_int_equal(qfz_gather_begin_reading(gather, &err), QFZ_OK);
+    assert_int_equal(qfz_gather_next(gather, &record, &err), QFZ_OK);
+    assert_null(record);
+    qfz_gather_close(gather);
+}
+
+static void a_missing_folder_is_named(void **state)
+{
+    (void)state;
+    const qfz_gather_format format = {.words = 4, .key_words = 2, .add = add};
+    qfz_gather *gather = NULL;
+    qfz_error err = {0};
+    qfz_status st = qfz_gather_open(&gather, &format, 1, 1, "/nowhere/at/all", &err);
+    for (uint64_t i = 0; i < 100 && st == QFZ_OK; i++) {
+        const uint64_t key[2] = {i, i};
+        uint64_t *record;
+        bool is_new;
+        st = qfz_gather_find(gather, 0, key, &record, &is_new, &err);
+    }
+    assert_int_equal(st, QFZ_EIO);
+    assert_non_null(strstr(err.message, "/nowhere/at/all"));
+    qfz_gather_close(gather);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_changes_nothing),
+        cmocka_unit_test(nothing_gathered),
+        cmocka_unit_test(a_missing_folder_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
