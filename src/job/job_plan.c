@@ -40,6 +40,13 @@ static qfz_status plan_raster(qfz_plan *plan, const qfz_job *job, const qfz_sink
     return QFZ_OK;
 }
 
+static void plan_table(qfz_plan *plan, const char *path)
+{
+    const int i = plan->n_outputs++;
+    plan->outputs[i].path = path;
+    strncpy(plan->outputs[i].format, "table", sizeof plan->outputs[i].format - 1);
+}
+
 static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -50,11 +57,8 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
         spec = qfz_output_spec_labels(setup, job->labels, 0);
         QFZ_TRY(plan_raster(plan, job, &spec, err));
     }
-    if (job->regions) {
-        const int i = plan->n_outputs++;
-        plan->outputs[i].path = job->regions;
-        strncpy(plan->outputs[i].format, "table", sizeof plan->outputs[i].format - 1);
-    }
+    if (job->regions) plan_table(plan, job->regions);
+    if (job->forest) plan_table(plan, job->forest);
     return QFZ_OK;
 }
 

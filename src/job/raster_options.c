@@ -30,7 +30,7 @@ qfz_source_options qfz_job_source_options(const qfz_job *job)
 
 qfz_output_options qfz_job_output_options(const qfz_job *job)
 {
-    return (qfz_output_options){.names = {job->dst, job->labels, job->regions},
+    return (qfz_output_options){.names = {job->dst, job->labels, job->regions, job->forest},
                                 .overwrite = job->overwrite,
                                 .retry = retry_of(job)};
 }

@@ -89,6 +89,7 @@ int main(void)
     AT(qfz_job, allow_network);
     AT(qfz_job, unused_flags);
     AT(qfz_job, edges);
+    AT(qfz_job, forest);
 
     SIZE(qfz_curve);
     AT(qfz_curve, struct_size);
@@ -185,6 +186,13 @@ int main(void)
     AT(qfz_tree, n_nodes);
     AT(qfz_tree, parent);
     AT(qfz_tree, level);
+    SIZE(qfz_hierarchy);
+    AT(qfz_hierarchy, struct_size);
+    AT(qfz_hierarchy, n_regions);
+    AT(qfz_hierarchy, n);
+    AT(qfz_hierarchy, a);
+    AT(qfz_hierarchy, b);
+    AT(qfz_hierarchy, level);
     SIZE(qfz_features);
     AT(qfz_features, struct_size);
     AT(qfz_features, pixels);
@@ -223,6 +231,7 @@ int main(void)
     IS(QFZ_SALIENCY);
     IS(QFZ_CUT);
     IS(QFZ_CURVE);
+    IS(QFZ_FOREST);
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);
