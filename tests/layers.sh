@@ -76,6 +76,7 @@ TABLE
         sed 's|$|: CUDA outside gpu/|'
     grep -rnE '^#include [<"]mpi\.h|\bMPI_[A-Z]' src | grep -v '^src/stitch/transport' |
         sed 's|$|: MPI outside the transport of stitch/|'
+    grep -rnE '^#include "' web | grep -v '"qfz.h"$' | sed 's|$|: web/ may include qfz.h only|'
     if [ -d apps ]; then
         # Headers that lie in apps/ itself belong to apps/.
         grep -rnE '^#include "' apps | while IFS= read -r hit; do

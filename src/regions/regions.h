@@ -5,5 +5,6 @@
 #define QFZ_REGIONS_H
 
 #include "regions/gather.h"
+#include "regions/polygon.h"
 
 #endif
