@@ -5,8 +5,10 @@
 /* Larger than any public struct will be: a struct_size above is an uninitialised one. */
 enum { SIZE_MAX_BYTES = 1 << 16 };
 
+/* Shared libraries, whose callers may be older, are for 64-bit processors. */
 #define NO_PADDING_AFTER(type, last)                                                               \
-    _Static_assert(offsetof(type, last) + sizeof(((type *)NULL)->last) == sizeof(type),            \
+    _Static_assert(sizeof(void *) < 8 ||                                                           \
+                       offsetof(type, last) + sizeof(((type *)NULL)->last) == sizeof(type),        \
                    #type " ends with padding")
 NO_PADDING_AFTER(qfz_curve, exact_below);
 NO_PADDING_AFTER(qfz_job, forest);

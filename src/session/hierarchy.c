@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hierarchy.c - trees, linkages and cuts from the table of a hierarchy: one union-find over its
  * rows in ascending order of levels. */
-#define _GNU_SOURCE /* qsort_r */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,23 +15,34 @@ typedef struct joining {
 } joining;
 
 /* ---- The order of rows. */
-static uint64_t lesser(const qfz_hierarchy *h, int64_t row)
+typedef struct sorted_row {
+    double level;
+    uint64_t lesser, greater; /* its labels */
+    int64_t row;
+} sorted_row;
+
+static int by_level(const void *p, const void *q)
 {
-    return h->a[row] < h->b[row] ? h->a[row] : h->b[row];
+    const sorted_row *const i = p, *const j = q;
+    if (i->level != j->level) return i->level < j->level ? -1 : 1;
+    if (i->lesser != j->lesser) return i->lesser < j->lesser ? -1 : 1;
+    return (i->greater > j->greater) - (i->greater < j->greater);
 }
 
-static uint64_t greater(const qfz_hierarchy *h, int64_t row)
+static qfz_status sort_rows(const qfz_hierarchy *h, int64_t *row, qfz_error *err)
 {
-    return h->a[row] > h->b[row] ? h->a[row] : h->b[row];
-}
-
-static int by_level(const void *p, const void *q, void *arg)
-{
-    const qfz_hierarchy *const h = arg;
-    const int64_t i = *(const int64_t *)p, j = *(const int64_t *)q;
-    if (h->level[i] != h->level[j]) return h->level[i] < h->level[j] ? -1 : 1;
-    const uint64_t a = lesser(h, i), b = lesser(h, j), c = greater(h, i), d = greater(h, j);
-    return a != b ? (a > b) - (a < b) : (c > d) - (c < d);
+    sorted_row *rows = NULL;
+    QFZ_TRY(QFZ_NEW(&rows, h->n, err));
+    for (int64_t i = 0; i < h->n; i++)
+        rows[i] = (sorted_row){.level = h->level[i],
+                               .lesser = h->a[i] < h->b[i] ? h->a[i] : h->b[i],
+                               .greater = h->a[i] < h->b[i] ? h->b[i] : h->a[i],
+                               .row = i};
+    qsort(rows, (size_t)h->n, sizeof *rows, by_level);
+    for (int64_t i = 0; i < h->n; i++)
+        row[i] = rows[i].row;
+    free(rows);
+    return QFZ_OK;
 }
 
 /* ---- Rows. */
@@ -71,11 +81,9 @@ static qfz_status joining_init(joining *j, const qfz_hierarchy *h, qfz_error *er
     qfz_status st;
     QFZ_TRY_OR(st, failed, QFZ_NEW(&j->row, h->n, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW(&j->up, h->n_regions, err));
-    for (int64_t i = 0; i < h->n; i++)
-        j->row[i] = i;
     for (int64_t i = 0; i < h->n_regions; i++)
         j->up[i] = i;
-    qsort_r(j->row, (size_t)h->n, sizeof *j->row, by_level, (void *)(uintptr_t)h);
+    QFZ_TRY_OR(st, failed, sort_rows(h, j->row, err));
     return QFZ_OK;
 
 failed:
