@@ -3,7 +3,7 @@
 
 #include "job/raster_options.h"
 
-enum { ROWS = 4096 }; /* of a batch */
+enum { ROWS = 8192 }; /* of a batch */
 
 /* A cut has no statistics: the one band of its source holds edges, not values of pixels. */
 static int stats_bands(const qfz_setup *setup)
@@ -18,7 +18,8 @@ qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_error *
     *rows = (qfz_region_rows){.run = run};
     QFZ_TRY(qfz_region_columns_open(&rows->columns, run->source, setup->info.n_bands,
                                     stats_bands(setup), ROWS, err));
-    const qfz_table_spec spec = qfz_region_columns_spec(rows->columns, setup->job->regions);
+    const qfz_table_spec spec = qfz_region_columns_spec(
+        rows->columns, setup->job->regions, (int64_t)run->count.total, setup->n_threads);
     return qfz_table_create(&rows->table, run->source, &options, &spec, err);
 }
 
