@@ -19,13 +19,15 @@ enum {
     FOR_SALIENCY = 1 << QFZ_SALIENCY,
     FOR_CUT = 1 << QFZ_CUT,
     FOR_CURVE = 1 << QFZ_CURVE,
+    FOR_REGIONS = 1 << QFZ_REGIONS,
     FOR_TREE = 1 << QFZ_FOREST,
-    FOR_TASKS = FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT | FOR_CURVE | FOR_TREE,
-    FOR_INFO = 1 << 6,
-    FOR_BENCH = 1 << 7,
-    FOR_RUN = 1 << 8,
-    FOR_HELP = 1 << 9,
-    FOR_COMPLETION = 1 << 10
+    FOR_TASKS =
+        FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT | FOR_CURVE | FOR_REGIONS | FOR_TREE,
+    FOR_INFO = 1 << 7,
+    FOR_BENCH = 1 << 8,
+    FOR_RUN = 1 << 9,
+    FOR_HELP = 1 << 10,
+    FOR_COMPLETION = 1 << 11
 };
 
 struct request;
@@ -59,6 +61,7 @@ extern const command saliency_command;
 extern const command cut_command;
 extern const command curve_command;
 extern const command tree_command;
+extern const command regions_command;
 extern const command info_command;
 extern const command run_command;
 extern const command help_command;

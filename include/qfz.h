@@ -188,6 +188,7 @@ typedef enum qfz_task {
                       alpha-component; the raster is the whole hierarchy */
     QFZ_CUT,       /* dst: labels of alpha-components, src being a saliency raster */
     QFZ_CURVE,     /* curve: the number of alpha-components for every alpha; no dst */
+    QFZ_REGIONS,   /* regions, neighbours: src being a raster of labels, of any origin; no dst */
     QFZ_FOREST     /* dst: labels of the regions of level 0; forest: the rest of the hierarchy, as a
                       table of the edges of the minimum spanning forest between them */
 } qfz_task;
@@ -345,6 +346,16 @@ typedef struct qfz_job {
      * engine, except cut. */
     const char *edges;
 
+    /* label, simplify (with labels), cut, regions: also write the pairs of regions that share sides
+     * of pixels into this table: a < b, number of shared sides, their length in metres, and, where
+     * values are at hand (src of label and simplify, stats), the mean and the least level of these
+     * edges; or NULL. */
+    const char *neighbours;
+    /* label, cut, regions: a raster of src's size; the table of regions gets the statistics of its
+     * bands; or NULL.  A pixel counts where no band used is nodata. */
+    const char *stats;
+    const int *stats_bands; /* n_stats_bands band numbers from 1; NULL: every band except alpha */
+    int64_t n_stats_bands;
     /* forest: the table, with the columns a, b (labels of two regions, a < b), level (the
      * dissimilarity at which they meet) and x, y (the middle of the edge in the CRS of src).  Rows
      * are in the order in which Kruskal's algorithm joins: by level, then by the position of the

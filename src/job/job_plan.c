@@ -58,6 +58,7 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
         QFZ_TRY(plan_raster(plan, job, &spec, err));
     }
     if (job->regions) plan_table(plan, job->regions);
+    if (job->neighbours) plan_table(plan, job->neighbours);
     if (job->forest) plan_table(plan, job->forest);
     return QFZ_OK;
 }
@@ -162,6 +163,8 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_job_read(&complete, job, err));
     QFZ_TRY(qfz_api_check(plan, sizeof *plan, "qfz_plan", err));
+    if (complete.task == QFZ_REGIONS)
+        return qfz_fail(err, QFZ_EARG, "a job of task regions has one pass, and no plan");
     QFZ_TRY(make_plan(&complete, &made, err));
     qfz_api_write(plan, &made, sizeof made);
     return QFZ_OK;

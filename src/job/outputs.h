@@ -10,6 +10,7 @@
 #define QFZ_OUTPUTS_H
 
 #include "job/forest_rows.h"
+#include "job/label_outputs.h"
 #include "job/output_journal.h"
 #include "job/region_records.h"
 
@@ -28,7 +29,8 @@ typedef struct qfz_outputs {
     qfz_output_journal *journal;  /* NULL: none */
     qfz_region_records *regions;
     qfz_table *table;
-    qfz_gather *forest; /* rows of the hierarchy; NULL: none */
+    qfz_label_outputs *labels; /* NULL: none */
+    qfz_gather *forest;        /* rows of the hierarchy; NULL: none */
     qfz_table *forest_table;
 } qfz_outputs;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/criterion.h"
+#include "job/regions_check.h"
 #include "job/setup.h"
 
 static bool wants_omega(const qfz_job *job)
@@ -67,6 +68,10 @@ static qfz_status check_forest(const qfz_job *job, qfz_error *err)
     if (job->count_only)
         return qfz_fail(err, QFZ_EARG, "tree writes its outputs; label counts regions");
     if (!job->forest) return qfz_fail(err, QFZ_EARG, "the table of the hierarchy must be named");
+    if (job->neighbours || job->stats)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: tree has no --neighbours and --stats; use qfz regions with its labels",
+                        job->neighbours ? job->neighbours : job->stats);
     if (job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1))
         return qfz_fail(err, QFZ_EARG,
                         "tree runs in one process; start it without MPI ranks and phases");
@@ -82,6 +87,7 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
     QFZ_TRY(check_count_only(job, err));
     QFZ_TRY(check_engine(job, err));
     QFZ_TRY(check_forest(job, err));
+    QFZ_TRY(qfz_regions_check_of_task(job, err));
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
     if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
     if (job->retries < 0 || !(job->retry_wait_s >= 0))
