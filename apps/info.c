@@ -6,7 +6,8 @@
 #include "json.h"
 #include "options.h"
 
-static const char *const task_names[] = {"label", "simplify", "saliency", "cut", "curve", "tree"};
+static const char *const task_names[] = {"label", "simplify", "saliency", "cut",
+                                         "curve", "regions",  "tree"};
 static const char *const type_names[] = {"UInt8",  "Int8",  "UInt16", "Int16",
                                          "UInt32", "Int32", "Float32"};
 

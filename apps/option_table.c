@@ -35,7 +35,7 @@ const option option_table[] = {
     {"--task", TAKES("label|simplify|saliency|cut|curve|tree"), .commands = FOR_INFO,
      .section = "Task",
      HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
-     .set = set_choice, .at = AT(job.task)},
+     .set = set_task, .at = AT(job.task)},
 
     {"--connectivity", TAKES("4|8"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
      .section = criterion,
