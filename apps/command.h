@@ -10,7 +10,14 @@
 
 #include <stddef.h>
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_RESUMABLE = 75, EXIT_SIGNAL = 128 };
+enum {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_REFUTED = 3,
+    EXIT_RESUMABLE = 75,
+    EXIT_SIGNAL = 128
+};
 
 /* One bit per command; option.commands is a set of these bits. */
 enum {
@@ -27,7 +34,8 @@ enum {
     FOR_BENCH = 1 << 8,
     FOR_RUN = 1 << 9,
     FOR_HELP = 1 << 10,
-    FOR_COMPLETION = 1 << 11
+    FOR_COMPLETION = 1 << 11,
+    FOR_CHECK = 1 << 12
 };
 
 struct request;
@@ -62,6 +70,7 @@ extern const command cut_command;
 extern const command curve_command;
 extern const command tree_command;
 extern const command regions_command;
+extern const command check_command;
 extern const command info_command;
 extern const command run_command;
 extern const command help_command;

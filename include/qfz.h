@@ -467,6 +467,56 @@ static inline qfz_plan qfz_plan_default(void)
  * that do not exist. */
 QFZ_API QFZ_CHECKED qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err);
 
+/* A check of a raster that holds labels, or saliency of layout EDGES.  Start from
+ * qfz_check_default(). */
+typedef struct qfz_check {
+    size_t struct_size;
+    const char *raster;   /* borrowed, as job */
+    const qfz_job *job;   /* how the raster was made: src, with its bands, mask, nodata and
+                             background; edges; criterion and min_area_m2, as far as the raster's
+                             metadata shall not hold; memory, threads, engine and progress.  src NULL:
+                             labels are checked for themselves.  Outputs and task are ignored */
+    int has_connectivity; /* 1: the criterion's connectivity holds, not the metadata's */
+    int has_distance;     /* likewise.  Alpha, omega, weights and least area hold where they are
+                             set */
+} qfz_check;
+
+static inline qfz_check qfz_check_default(void)
+{
+    qfz_check check;
+    memset(&check, 0, sizeof check);
+    check.struct_size = sizeof check;
+    return check;
+}
+
+typedef struct qfz_check_report {
+    size_t struct_size;
+    uint64_t faults;  /* 0: the raster is right */
+    int64_t x, y;     /* column and row of the first fault in raster order; -1: it has no pixel */
+    char what[256];   /* the first fault, in words */
+    uint64_t regions; /* labels; saliency: 0 */
+    uint64_t pixels;  /* with a label; saliency: valid */
+    int64_t width, height;
+    qfz_task task; /* LABEL, SIMPLIFY (labels with omega) or SALIENCY */
+    int compared;  /* 1: the result was also computed anew, and compared */
+    double seconds;
+    int64_t peak_rss_bytes; /* of this process since it started */
+} qfz_check_report;
+
+static inline qfz_check_report qfz_check_report_default(void)
+{
+    qfz_check_report report;
+    memset(&report, 0, sizeof report);
+    report.struct_size = sizeof report;
+    return report;
+}
+
+/* Checks a raster in one pass over its rows; labels with omega or a least area, and saliency with a
+ * least area, are then computed anew and compared.  QFZ_OK whether the raster is right or not:
+ * report->faults says it. */
+QFZ_API QFZ_CHECKED qfz_status qfz_check_run(const qfz_check *check, qfz_check_report *report,
+                                             qfz_error *err);
+
 /* ---------------------------------------------------------------------------------------------
  * 2. Sessions: one image in memory
  * ------------------------------------------------------------------------------------------- */
@@ -679,17 +729,17 @@ QFZ_API QFZ_CHECKED qfz_status qfz_session_paint(qfz_session *session, int band,
 /* The table of a job QFZ_FOREST: row i joins the regions a[i] and b[i] at level[i].  The rows may
  * be in any order; no row joins two regions that other rows join already, so that there are fewer
  * rows than regions.  Borrowed. */
-typedef struct qfz_hierarchy {
+typedef struct qfz_tree_table {
     size_t struct_size;
     int64_t n_regions; /* of level 0; their labels are 1..n_regions */
     int64_t n;         /* rows */
     const uint64_t *a, *b;
     const double *level; /* >= 0 */
-} qfz_hierarchy;
+} qfz_tree_table;
 
-static inline qfz_hierarchy qfz_hierarchy_default(void)
+static inline qfz_tree_table qfz_tree_table_default(void)
 {
-    qfz_hierarchy hierarchy;
+    qfz_tree_table hierarchy;
     memset(&hierarchy, 0, sizeof hierarchy);
     hierarchy.struct_size = sizeof hierarchy;
     return hierarchy;
@@ -698,23 +748,23 @@ static inline qfz_hierarchy qfz_hierarchy_default(void)
 /* labels[i] = the region of region i + 1 at alpha, labels 1..*n by first pixel in raster-scan
  * order, as QFZ_LABEL numbers alpha-components.  labels has room for n_regions.  QFZ_EARG: the rows
  * are no forest of the regions; the message names the row, from 0. */
-QFZ_API QFZ_CHECKED qfz_status qfz_hierarchy_cut(const qfz_hierarchy *hierarchy, double alpha,
-                                                 uint64_t *labels, int64_t *n, qfz_error *err);
+QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_cut(const qfz_tree_table *hierarchy, double alpha,
+                                                  uint64_t *labels, int64_t *n, qfz_error *err);
 
 /* The linkage matrix of SciPy: n_regions - 1 rows of four numbers, for which linkage has room.
  * Row i joins two clusters into cluster n_regions + i: their numbers, the lesser first (cluster
  * k < n_regions is region k + 1), the level, and the number of regions in the new cluster.  Rows
  * ascend by level, rows of one level by labels.  Areas that no row joins meet last, at infinity.
  * QFZ_EARG as above. */
-QFZ_API QFZ_CHECKED qfz_status qfz_hierarchy_linkage(const qfz_hierarchy *hierarchy,
-                                                     double *linkage, qfz_error *err);
+QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_linkage(const qfz_tree_table *hierarchy,
+                                                      double *linkage, qfz_error *err);
 
 /* The canonical alpha-tree.  Node k < n_regions is region k + 1, of level 0; the others are inner
  * nodes, in ascending order of levels, each of a higher level than its children and with at least
  * two of them.  parent[k] == k at a root.  parent and level have room for 2 * n_regions; *n_nodes
  * of them are used.  QFZ_EARG as above. */
-QFZ_API QFZ_CHECKED qfz_status qfz_hierarchy_tree(const qfz_hierarchy *hierarchy, int64_t *parent,
-                                                  double *level, int64_t *n_nodes, qfz_error *err);
+QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_tree(const qfz_tree_table *hierarchy, int64_t *parent,
+                                                   double *level, int64_t *n_nodes, qfz_error *err);
 
 #ifdef __cplusplus
 }

@@ -703,7 +703,7 @@ static void curve_equals(problem *p, uint32_t *labels)
 
 /* The rows of a table of the hierarchy; level 32-bit floats have lost digits in the text. */
 typedef struct forest {
-    qfz_hierarchy h;
+    qfz_tree_table h;
     uint64_t *a, *b;
     double *level;
 } forest;
@@ -725,7 +725,7 @@ static bool forest_read(forest *f, const problem *p, const char *path, uint32_t 
         CHECK(f->a[i] < f->b[i] && f->level[i] > 0, "row %s", lines[i + 1]);
         CHECK(i == 0 || f->level[i - 1] <= f->level[i], "row %s is out of order", lines[i + 1]);
     }
-    f->h = qfz_hierarchy_default();
+    f->h = qfz_tree_table_default();
     f->h.n_regions = n_regions;
     f->h.n = n;
     f->h.a = f->a;
@@ -751,7 +751,7 @@ static void forest_cut_is(const problem *p, const forest *f, const uint32_t *zon
     int64_t n = 0;
     const uint32_t n_want = oracle_alpha(p->o, alpha, want);
     files_must(labels != NULL);
-    CHECK(qfz_hierarchy_cut(&f->h, alpha, labels, &n, &err) == QFZ_OK, "cut: %s", err.message);
+    CHECK(qfz_tree_table_cut(&f->h, alpha, labels, &n, &err) == QFZ_OK, "cut: %s", err.message);
     CHECK(n == n_want, "cut at %.17g: %d regions, not %u", alpha, (int)n, n_want);
     for (int64_t i = 0; i < n_pixels(p); i++)
         if (!CHECK((zones[i] ? labels[zones[i] - 1] : 0) == want[i],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hierarchy.c - trees, linkages and cuts from the table of a hierarchy: one union-find over its
+/* tree_table.c - trees, linkages and cuts from the table of a hierarchy: one union-find over its
  * rows in ascending order of levels. */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* Regions are numbered from 0 here. */
 typedef struct joining {
-    const qfz_hierarchy *h;
+    const qfz_tree_table *h;
     int64_t *row; /* rows in order: by level, then by labels */
     int64_t *up;  /* union-find; the root is the least region */
 } joining;
@@ -29,7 +29,7 @@ static int by_level(const void *p, const void *q)
     return (i->greater > j->greater) - (i->greater < j->greater);
 }
 
-static qfz_status sort_rows(const qfz_hierarchy *h, int64_t *row, qfz_error *err)
+static qfz_status sort_rows(const qfz_tree_table *h, int64_t *row, qfz_error *err)
 {
     sorted_row *rows = NULL;
     QFZ_TRY(QFZ_NEW(&rows, h->n, err));
@@ -46,7 +46,7 @@ static qfz_status sort_rows(const qfz_hierarchy *h, int64_t *row, qfz_error *err
 }
 
 /* ---- Rows. */
-static qfz_status check_row(const qfz_hierarchy *h, int64_t i, qfz_error *err)
+static qfz_status check_row(const qfz_tree_table *h, int64_t i, qfz_error *err)
 {
     const uint64_t most = (uint64_t)h->n_regions;
     if (h->a[i] < 1 || h->a[i] > most || h->b[i] < 1 || h->b[i] > most)
@@ -58,7 +58,7 @@ static qfz_status check_row(const qfz_hierarchy *h, int64_t i, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status check(const qfz_hierarchy *h, qfz_error *err)
+static qfz_status check(const qfz_tree_table *h, qfz_error *err)
 {
     if (h->n_regions < 0 || h->n < 0 || (h->n > 0 && (!h->a || !h->b || !h->level)))
         return qfz_fail(err, QFZ_EARG, "a hierarchy of %lld regions and %lld rows",
@@ -74,7 +74,7 @@ static void joining_fini(joining *j)
     free(j->up);
 }
 
-static qfz_status joining_init(joining *j, const qfz_hierarchy *h, qfz_error *err)
+static qfz_status joining_init(joining *j, const qfz_tree_table *h, qfz_error *err)
 {
     *j = (joining){.h = h};
     QFZ_TRY(check(h, err));
@@ -128,7 +128,7 @@ static qfz_status join_row(const joining *j, int64_t row, qfz_error *err)
 /* ---- Cuts. */
 static qfz_status cut(const joining *j, double alpha, uint64_t *labels, int64_t *n, qfz_error *err)
 {
-    const qfz_hierarchy *const h = j->h;
+    const qfz_tree_table *const h = j->h;
     int64_t count = 0;
     for (int64_t i = 0; i < h->n && h->level[j->row[i]] <= alpha; i++)
         QFZ_TRY(join_row(j, j->row[i], err));
@@ -140,14 +140,14 @@ static qfz_status cut(const joining *j, double alpha, uint64_t *labels, int64_t 
     return QFZ_OK;
 }
 
-qfz_status qfz_hierarchy_cut(const qfz_hierarchy *hierarchy, double alpha, uint64_t *labels,
-                             int64_t *n, qfz_error *err)
+qfz_status qfz_tree_table_cut(const qfz_tree_table *hierarchy, double alpha, uint64_t *labels,
+                              int64_t *n, qfz_error *err)
 {
     qfz_error own;
-    qfz_hierarchy h = qfz_hierarchy_default();
+    qfz_tree_table h = qfz_tree_table_default();
     joining j;
     err = qfz_api_error(err, &own);
-    QFZ_TRY(qfz_api_read(&h, sizeof h, hierarchy, "qfz_hierarchy", err));
+    QFZ_TRY(qfz_api_read(&h, sizeof h, hierarchy, "qfz_tree_table", err));
     if (!(alpha >= 0)) return qfz_fail(err, QFZ_EARG, "alpha is %g", alpha);
     QFZ_TRY(joining_init(&j, &h, err));
     const qfz_status st = cut(&j, alpha, labels, n, err);
@@ -175,7 +175,7 @@ static void link_two(const joining *j, cluster *clusters, int64_t a, int64_t b, 
 /* The rows, then the areas that no row joins, at an infinite level. */
 static qfz_status link_all(const joining *j, cluster *clusters, double *linkage, qfz_error *err)
 {
-    const qfz_hierarchy *const h = j->h;
+    const qfz_tree_table *const h = j->h;
     int64_t n = 0, a, b;
     for (int64_t i = 0; i < h->n; i++) {
         const int64_t row = j->row[i];
@@ -192,15 +192,15 @@ static qfz_status link_all(const joining *j, cluster *clusters, double *linkage,
     return QFZ_OK;
 }
 
-qfz_status qfz_hierarchy_linkage(const qfz_hierarchy *hierarchy, double *linkage, qfz_error *err)
+qfz_status qfz_tree_table_linkage(const qfz_tree_table *hierarchy, double *linkage, qfz_error *err)
 {
     qfz_error own;
-    qfz_hierarchy h = qfz_hierarchy_default();
+    qfz_tree_table h = qfz_tree_table_default();
     cluster *clusters = NULL;
     joining j;
     qfz_status st;
     err = qfz_api_error(err, &own);
-    QFZ_TRY(qfz_api_read(&h, sizeof h, hierarchy, "qfz_hierarchy", err));
+    QFZ_TRY(qfz_api_read(&h, sizeof h, hierarchy, "qfz_tree_table", err));
     QFZ_TRY(joining_init(&j, &h, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&clusters, h.n_regions, err));
     for (int64_t i = 0; i < h.n_regions; i++)
@@ -250,7 +250,7 @@ static qfz_status grow_level(growing *g, int64_t first, int64_t end, qfz_error *
 
 static qfz_status grow(growing *g, int64_t *n_nodes, qfz_error *err)
 {
-    const qfz_hierarchy *const h = g->j->h;
+    const qfz_tree_table *const h = g->j->h;
     const int64_t *const row = g->j->row;
     for (int64_t i = 0; i < h->n_regions; i++) {
         g->top[i] = g->parent[i] = i;
@@ -266,16 +266,16 @@ static qfz_status grow(growing *g, int64_t *n_nodes, qfz_error *err)
     return QFZ_OK;
 }
 
-qfz_status qfz_hierarchy_tree(const qfz_hierarchy *hierarchy, int64_t *parent, double *level,
-                              int64_t *n_nodes, qfz_error *err)
+qfz_status qfz_tree_table_tree(const qfz_tree_table *hierarchy, int64_t *parent, double *level,
+                               int64_t *n_nodes, qfz_error *err)
 {
     qfz_error own;
-    qfz_hierarchy h = qfz_hierarchy_default();
+    qfz_tree_table h = qfz_tree_table_default();
     joining j;
     growing g = {.j = &j, .parent = parent, .level = level};
     qfz_status st;
     err = qfz_api_error(err, &own);
-    QFZ_TRY(qfz_api_read(&h, sizeof h, hierarchy, "qfz_hierarchy", err));
+    QFZ_TRY(qfz_api_read(&h, sizeof h, hierarchy, "qfz_tree_table", err));
     QFZ_TRY(joining_init(&j, &h, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&g.top, h.n_regions, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&g.tops, 2 * h.n, err));

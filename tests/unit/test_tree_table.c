@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_hierarchy.c - trees, linkages and cuts of tables: a hierarchy worked out by hand, random
+/* test_tree_table.c - trees, linkages and cuts of tables: a hierarchy worked out by hand, random
  * ones against each other in shuffled rows, and tables that are no hierarchy. */
 #include <math.h>
 #include <stdio.h>
@@ -10,14 +10,14 @@
 enum { MOST = 40 };
 
 typedef struct table {
-    qfz_hierarchy h;
+    qfz_tree_table h;
     uint64_t a[MOST], b[MOST];
     double level[MOST];
 } table;
 
 static void use(table *t, int64_t n_regions, int64_t n)
 {
-    t->h = qfz_hierarchy_default();
+    t->h = qfz_tree_table_default();
     t->h.n_regions = n_regions;
     t->h.n = n;
     t->h.a = t->a;
@@ -46,7 +46,7 @@ static void a_cut_numbers_regions_by_their_first(void **state)
         int64_t n;
         table copy = t;
         use(&copy, 6, 4);
-        assert_int_equal(qfz_hierarchy_cut(&copy.h, alpha[i], labels, &n, NULL), QFZ_OK);
+        assert_int_equal(qfz_tree_table_cut(&copy.h, alpha[i], labels, &n, NULL), QFZ_OK);
         assert_int_equal(n, n_want[i]);
         assert_memory_equal(labels, want[i], sizeof labels);
     }
@@ -60,7 +60,7 @@ static void a_linkage_is_that_of_scipy(void **state)
     table t = by_hand();
     double got[5][4];
     use(&t, 6, 4);
-    assert_int_equal(qfz_hierarchy_linkage(&t.h, got[0], NULL), QFZ_OK);
+    assert_int_equal(qfz_tree_table_linkage(&t.h, got[0], NULL), QFZ_OK);
     assert_memory_equal(got, want, sizeof got);
 }
 
@@ -73,7 +73,7 @@ static void a_tree_is_canonical(void **state)
     int64_t parent[12], n;
     double level[12];
     use(&t, 6, 4);
-    assert_int_equal(qfz_hierarchy_tree(&t.h, parent, level, &n, NULL), QFZ_OK);
+    assert_int_equal(qfz_tree_table_tree(&t.h, parent, level, &n, NULL), QFZ_OK);
     assert_int_equal(n, 9);
     assert_memory_equal(parent, want, sizeof want);
     assert_memory_equal(level, want_level, sizeof want_level);
@@ -122,7 +122,7 @@ static void same_components(const table *t, double alpha, const int64_t *parent,
 {
     uint64_t labels[MOST];
     int64_t n;
-    assert_int_equal(qfz_hierarchy_cut(&t->h, alpha, labels, &n, NULL), QFZ_OK);
+    assert_int_equal(qfz_tree_table_cut(&t->h, alpha, labels, &n, NULL), QFZ_OK);
     for (int64_t i = 0; i < t->h.n_regions; i++)
         for (int64_t k = 0; k < i; k++)
             assert_int_equal(labels[i] == labels[k],
@@ -179,9 +179,9 @@ static void trees_linkages_and_cuts_agree(void **state)
         double level[2][2 * MOST] = {{0}}, linkage[2][4 * MOST] = {{0}};
         make(&t, &random);
         for (int way = 0; way < 2; way++) {
-            assert_int_equal(qfz_hierarchy_tree(&t.h, parent[way], level[way], &n[way], NULL),
+            assert_int_equal(qfz_tree_table_tree(&t.h, parent[way], level[way], &n[way], NULL),
                              QFZ_OK);
-            assert_int_equal(qfz_hierarchy_linkage(&t.h, linkage[way], NULL), QFZ_OK);
+            assert_int_equal(qfz_tree_table_linkage(&t.h, linkage[way], NULL), QFZ_OK);
             shuffle(&t, &random);
         }
         assert_int_equal(n[0], n[1]);
@@ -201,11 +201,11 @@ static void refused(table *t, const char *why)
     uint64_t labels[MOST];
     int64_t n, parent[2 * MOST];
     double level[2 * MOST], linkage[4 * MOST];
-    assert_int_equal(qfz_hierarchy_cut(&t->h, INFINITY, labels, &n, &err), QFZ_EARG);
+    assert_int_equal(qfz_tree_table_cut(&t->h, INFINITY, labels, &n, &err), QFZ_EARG);
     assert_non_null(strstr(err.message, why));
-    assert_int_equal(qfz_hierarchy_tree(&t->h, parent, level, &n, &err), QFZ_EARG);
+    assert_int_equal(qfz_tree_table_tree(&t->h, parent, level, &n, &err), QFZ_EARG);
     assert_non_null(strstr(err.message, why));
-    assert_int_equal(qfz_hierarchy_linkage(&t->h, linkage, &err), QFZ_EARG);
+    assert_int_equal(qfz_tree_table_linkage(&t->h, linkage, &err), QFZ_EARG);
     assert_non_null(strstr(err.message, why));
 }
 
@@ -233,14 +233,14 @@ static void tables_that_are_no_hierarchy_are_refused(void **state)
     t.h.a = NULL;
     refused(&t, "6 regions and 4 rows");
     t.h.struct_size = 0;
-    refused(&t, "qfz_hierarchy");
+    refused(&t, "qfz_tree_table");
     t.h.struct_size = sizeof t.h;
     t.h.a = t.a;
     qfz_error err = {0};
     uint64_t labels[6];
     int64_t n;
-    assert_int_equal(qfz_hierarchy_cut(&t.h, -1, labels, &n, &err), QFZ_EARG);
-    assert_int_equal(qfz_hierarchy_cut(&t.h, NAN, labels, &n, &err), QFZ_EARG);
+    assert_int_equal(qfz_tree_table_cut(&t.h, -1, labels, &n, &err), QFZ_EARG);
+    assert_int_equal(qfz_tree_table_cut(&t.h, NAN, labels, &n, &err), QFZ_EARG);
 }
 
 int main(void)
