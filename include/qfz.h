@@ -356,6 +356,12 @@ typedef struct qfz_job {
     const char *stats;
     const int *stats_bands; /* n_stats_bands band numbers from 1; NULL: every band except alpha */
     int64_t n_stats_bands;
+    /* label, simplify (with labels), cut, regions: also write an 8-bit raster with a colour table,
+     * in which regions that touch, in sides or corners, have different colours; or NULL. */
+    const char *colors;
+    /* label, simplify (with labels), cut, regions: also draw the regions in such colours, with
+     * their borders, into a PNG image of at most 2048 x 2048 pixels; or NULL. */
+    const char *quicklook;
     /* forest: the table, with the columns a, b (labels of two regions, a < b), level (the
      * dissimilarity at which they meet) and x, y (the middle of the edge in the CRS of src).  Rows
      * are in the order in which Kruskal's algorithm joins: by level, then by the position of the
