@@ -24,7 +24,8 @@ enum {
     FOR_BENCH = 1 << 6,
     FOR_RUN = 1 << 7,
     FOR_HELP = 1 << 8,
-    FOR_COMPLETION = 1 << 9
+    FOR_COMPLETION = 1 << 9,
+    FOR_EXPLORE = 1 << 11
 };
 
 struct request;
@@ -57,6 +58,7 @@ extern const command simplify_command;
 extern const command saliency_command;
 extern const command cut_command;
 extern const command curve_command;
+extern const command explore_command;
 extern const command info_command;
 extern const command run_command;
 extern const command help_command;

@@ -10,11 +10,12 @@
 
 #define FOR_REGIONS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
 #define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE)
+#define FOR_PIXELS (FOR_IMAGES | FOR_EXPLORE)
 #define FOR_RASTERS (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT)
 #define FOR_JOBS (FOR_RASTERS | FOR_CURVE)
 #define FOR_ALL (FOR_JOBS | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
-#define FOR_EVERY (FOR_ALL | FOR_RUN | FOR_HELP | FOR_COMPLETION)
+#define FOR_EVERY (FOR_ALL | FOR_EXPLORE | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
 #define FLAG(member) .set = set_flag, .at = AT(member)
@@ -34,18 +35,18 @@ const option option_table[] = {
      HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
      .set = set_choice, .at = AT(job.task)},
 
-    {"--connectivity", TAKES("4|8"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"--connectivity", TAKES("4|8"), .commands = FOR_PIXELS | FOR_INFO | FOR_BENCH,
      .section = criterion,
      HELP("Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that share an edge or "
           "a corner). Default: 4."),
      .set = set_chosen_int, .at = AT(job.criterion.connectivity)},
-    {"--distance", TAKES("l1|l2|linf|sam"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"--distance", TAKES("l1|l2|linf|sam"), .commands = FOR_PIXELS | FOR_INFO | FOR_BENCH,
      .section = criterion,
      HELP("Dissimilarity of two neighbours over all bands: l1 (sum of the absolute differences), "
           "l2 (Euclidean distance), linf (largest absolute difference) or sam (spectral angle: the "
           "angle between the two vectors of values, in radians). Default: l1."),
      .set = set_choice, .at = AT(job.criterion.distance)},
-    {"--weights", TAKES("W,W,..."), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"--weights", TAKES("W,W,..."), .commands = FOR_PIXELS | FOR_INFO | FOR_BENCH,
      .section = criterion,
      HELP("One weight per band, for l1, l2 and linf: each band's absolute difference is multiplied "
           "by the weight of the band. A weight is at least 0, and one weight is greater than 0; a "
@@ -115,28 +116,32 @@ const option option_table[] = {
      .set = set_number, .low = -INFINITY, .at = AT(job.background),
      .at_has = AT(job.has_background)},
 
-    {"-b", TAKES("BAND[,BAND...]"), .repeats = true, .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"-b", TAKES("BAND[,BAND...]"), .repeats = true, .commands = FOR_PIXELS | FOR_INFO | FOR_BENCH,
      .section = pixels,
      HELP("Bands to use, counted from 1. Repeatable: -b 1,2 equals -b 1 -b 2. Default: every band "
           "except alpha bands."),
      .set = add_bands, .low = 1, .high = INT_MAX},
-    {"--mask", TAKES("FILE"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
+    {"--mask", TAKES("FILE"), .commands = FOR_JOBS | FOR_EXPLORE | FOR_INFO, .section = pixels,
      HELP("A raster of the size of the source raster; pixels where FILE is 0 are invalid. Default: "
           "the mask band and alpha band of the source raster."),
      .set = set_text, .at = AT(job.mask)},
-    {"--nodata", TAKES("V"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
+    {"--nodata", TAKES("V"), .commands = FOR_JOBS | FOR_EXPLORE | FOR_INFO, .section = pixels,
      HELP("Nodata value, instead of the value that the source raster declares; nan is allowed. A "
           "value that the pixel type cannot hold is the value of no pixel: -9999 makes every pixel "
           "of a UInt8 raster valid. Default: the nodata value of the source raster."),
      .set = set_any_number, .at = AT(job.nodata), .at_has = AT(job.has_nodata)},
-    {"--nodata-rule", TAKES("all|any"), .commands = FOR_IMAGES | FOR_INFO, .section = pixels,
+    {"--nodata-rule", TAKES("all|any"), .commands = FOR_PIXELS | FOR_INFO, .section = pixels,
      HELP("A pixel is invalid if it has the nodata value in all bands, or in any band. Default: "
           "all."),
      .set = set_choice, .at = AT(job.nodata_rule)},
-    {"-oo", "--oo", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO,
-     .section = pixels,
+    {"-oo", "--oo", TAKES("KEY=VALUE"), .repeats = true,
+     .commands = FOR_JOBS | FOR_EXPLORE | FOR_INFO, .section = pixels,
      HELP("Open option of the GDAL driver of the source raster. Repeatable. Default: none."),
      .set = add_key_value, .at = AT(open_options)},
+    {"--window", TAKES("X,Y,W,H"), .commands = FOR_EXPLORE, .section = pixels,
+     HELP("Window of SRC on the page: W columns from column X on and H rows from row Y on, counted "
+          "from 0; at most 4194304 pixels. Default: the central 1024 x 1024 pixels."),
+     .set = set_window},
 
     {"--layout", TAKES("edges|pixel|khalimsky"), .commands = FOR_SALIENCY | FOR_INFO,
      .section = output,
@@ -199,7 +204,11 @@ const option option_table[] = {
     {"--plot", TAKES("FILE"), .commands = FOR_CURVE | FOR_INFO, .section = output,
      HELP("Also draw the curve into the PNG image FILE, with logarithmic axes. Default: no plot."),
      .set = set_text, .at = AT(curve.plot)},
-    {"--overwrite", .commands = FOR_JOBS | FOR_INFO, .section = output,
+    {"--no-curve", .commands = FOR_EXPLORE, .section = output,
+     HELP("Leave out the number of regions of the whole raster, for which SRC is read as a whole. "
+          "Default: qfz curve of SRC is part of the page."),
+     FLAG(explore.no_curve)},
+    {"--overwrite", .commands = FOR_JOBS | FOR_EXPLORE | FOR_INFO, .section = output,
      HELP("Replace outputs that exist. Default: an output that exists is an error."),
      FLAG(job.overwrite)},
 
@@ -265,12 +274,12 @@ const option option_table[] = {
      HELP("Side of a tile, in pixels. The result does not depend on it. Default: derived from "
           "--memory."),
      .set = set_int, .at = AT(job.tile_px), .low = 1, .high = INT_MAX},
-    {"--memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_EXPLORE | FOR_INFO, .section = running,
      HELP("Upper limit of the memory of each process: 2GB, 512MiB, or 50% (of the physical "
           "memory). KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of "
           "1024; a number alone is in bytes. Default: 50%."),
      .set = set_memory, .at = AT(job.memory_bytes)},
-    {"-j", TAKES("N"), .commands = FOR_ALL, .section = running,
+    {"-j", TAKES("N"), .commands = FOR_ALL | FOR_EXPLORE, .section = running,
      HELP("Number of threads. Default: one per processor."), .set = set_int,
      .at = AT(job.n_threads), .low = 1, .high = 4096},
     {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_ALL, .section = running,
@@ -300,21 +309,21 @@ const option option_table[] = {
               {0, "Method of the CUDA engine: only auto, since no published method does this "
                   "command's job. Default: auto."}},
      .set = set_chosen_text, .at = AT(job.gpu_method)},
-    {"--allow-network", .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--allow-network", .commands = FOR_JOBS | FOR_EXPLORE | FOR_INFO, .section = running,
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
           "the like, or a VRT that names such a source. Default: such sources are an error."),
      FLAG(job.allow_network)},
-    {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_EXPLORE | FOR_INFO, .section = running,
      HELP("Number of retries of a read or a write that failed, after 10 ms, 40 ms, 160 ms and so "
           "on, at most 10 s. Default: 3."),
      .set = set_int, .at = AT(job.retries), .low = 0, .high = 100},
-    {"--config", TAKES("KEY=VALUE"), .pair = true, .repeats = true, .commands = FOR_JOBS | FOR_INFO,
-     .section = running,
+    {"--config", TAKES("KEY=VALUE"), .pair = true, .repeats = true,
+     .commands = FOR_JOBS | FOR_EXPLORE | FOR_INFO, .section = running,
      HELP("Configuration option of GDAL; also as two words, KEY VALUE. Repeatable. Default: "
           "none."),
      .set = add_pair, .at = AT(config)},
 
-    {"-q", "--quiet", .commands = FOR_JOBS | FOR_INFO, .section = general,
+    {"-q", "--quiet", .commands = FOR_JOBS | FOR_EXPLORE | FOR_INFO, .section = general,
      HELP("Print no progress and no summary on stderr; warnings and errors are printed."),
      FLAG(quiet)},
     {"--json", .commands = FOR_ALL, .section = general, HELP("Print the result on stdout as JSON."),
