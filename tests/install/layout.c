@@ -90,6 +90,22 @@ int main(void)
     AT(qfz_job, unused_flags);
     AT(qfz_job, edges);
 
+    SIZE(qfz_window);
+    AT(qfz_window, struct_size);
+    AT(qfz_window, x);
+    AT(qfz_window, y);
+    AT(qfz_window, w);
+    AT(qfz_window, h);
+    AT(qfz_window, n_bands);
+    AT(qfz_window, type);
+    AT(qfz_window, pixels);
+    AT(qfz_window, valid);
+    AT(qfz_window, row_areas);
+    AT(qfz_window, crs);
+    AT(qfz_window, band_names);
+    AT(qfz_window, transform);
+    AT(qfz_window, has_transform);
+
     SIZE(qfz_curve);
     AT(qfz_curve, struct_size);
     AT(qfz_curve, n);

@@ -51,8 +51,16 @@ export class Layers {
         return Math.max(0, Math.min(255, Math.round(255 * (value - low) / (high - low))));
     }
 
-    /** The input; shown: the bands that are red, green and blue, from 0. */
+    /** The input; shown: the bands that are red, green and blue, from 0.  It is kept. */
     input(shown) {
+        if (this.inputOf !== String(shown)) {
+            this.kept = this.#paintInput(shown);
+            this.inputOf = String(shown);
+        }
+        return this.kept.slice();
+    }
+
+    #paintInput(shown) {
         const out = new Uint32Array(this.width * this.height);
         const [r, g, b] = shown.map((band) => this.planes[band]);
         for (let p = 0; p < out.length; p++)

@@ -4,6 +4,7 @@
 
 const LINES_FROM = 5; // screen pixels of a pixel
 const ZOOM_MAX = 64;
+const MARK_RING = 0xffc814ff, MARK_INNER = 0x50c814ff; // opacity, blue, green, red
 
 export class Viewer {
     #canvas;
@@ -35,10 +36,17 @@ export class Viewer {
         this.#pictures.set(view, picture);
     }
 
-    /** Darkens all but a region: mask is not 0 in its pixels; null: shows all. */
+    /** Marks a region: mask is not 0 in its pixels; null: none. */
     select(mask) {
-        this.selected = mask && new Uint32Array(mask);
-        if (mask) this.set("mask", mask.map((m) => (m ? 0 : 0xa0000000)));
+        const { width } = this;
+        this.selected = mask;
+        if (mask)
+            this.set("mask", mask.map((m, p) => {
+                if (!m) return 0;
+                const isInner = p % width > 0 && (p + 1) % width > 0 && mask[p - 1] && mask[p + 1] &&
+                    mask[p - width] && mask[p + width];
+                return isInner ? MARK_INNER : MARK_RING;
+            }));
         this.draw();
     }
 

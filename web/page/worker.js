@@ -63,7 +63,7 @@ function pick({ pixel, level, settings }) {
                                        : pixelsOfComponent(pixel, level, found, width, n);
     const { appears, disappears } = levelsOf(pixels, found, width, n);
     const mask = new Uint32Array(n);
-    for (const p of pixels) mask[p] = 0xff000000;
+    for (const p of pixels) mask[p] = 1;
     return { region: {
         ...statistics(pixels, planes, width, rowAreas), mask, pixel,
         label: level === undefined ? shown.labels[pixel] : null,
