@@ -62,6 +62,8 @@ typedef struct request {
     explore_request explore;
 
     int *bands;
+    char *stats; /* --stats without its bands */
+    int *stats_bands;
     double *omega, *weights;
     int *gpus;
     string_list open_options, config, creation_options;

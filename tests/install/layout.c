@@ -89,6 +89,10 @@ int main(void)
     AT(qfz_job, allow_network);
     AT(qfz_job, unused_flags);
     AT(qfz_job, edges);
+    AT(qfz_job, neighbours);
+    AT(qfz_job, stats);
+    AT(qfz_job, stats_bands);
+    AT(qfz_job, n_stats_bands);
 
     SIZE(qfz_window);
     AT(qfz_window, struct_size);
@@ -239,6 +243,7 @@ int main(void)
     IS(QFZ_SALIENCY);
     IS(QFZ_CUT);
     IS(QFZ_CURVE);
+    IS(QFZ_REGIONS);
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);
