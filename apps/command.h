@@ -10,7 +10,14 @@
 
 #include <stddef.h>
 
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_RESUMABLE = 75, EXIT_SIGNAL = 128 };
+enum {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_REFUTED = 3,
+    EXIT_RESUMABLE = 75,
+    EXIT_SIGNAL = 128
+};
 
 /* One bit per command; option.commands is a set of these bits. */
 enum {
@@ -26,7 +33,8 @@ enum {
     FOR_RUN = 1 << 8,
     FOR_HELP = 1 << 9,
     FOR_COMPLETION = 1 << 10,
-    FOR_EXPLORE = 1 << 11
+    FOR_CHECK = 1 << 11,
+    FOR_EXPLORE = 1 << 12
 };
 
 struct request;
@@ -60,6 +68,7 @@ extern const command saliency_command;
 extern const command cut_command;
 extern const command curve_command;
 extern const command regions_command;
+extern const command check_command;
 extern const command explore_command;
 extern const command info_command;
 extern const command run_command;

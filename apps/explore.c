@@ -93,7 +93,7 @@ static int explore(request *r, const qfz_plan *plan, qfz_window *window)
 {
     qfz_error err = {0};
     if (is_too_large(r, window, plan)) return EXIT_FAILED;
-    if (qfz_window_read(&r->job, window, &err) != QFZ_OK) {
+    if (qfz_job_read_window(&r->job, window, &err) != QFZ_OK) {
         complain(r->command, "%s", err.message);
         return EXIT_FAILED;
     }

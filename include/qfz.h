@@ -457,6 +457,56 @@ static inline qfz_plan qfz_plan_default(void)
  * that do not exist. */
 QFZ_API QFZ_CHECKED qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err);
 
+/* A check of a raster that holds labels, or saliency of layout EDGES.  Start from
+ * qfz_check_default(). */
+typedef struct qfz_check {
+    size_t struct_size;
+    const char *raster;   /* borrowed, as job */
+    const qfz_job *job;   /* how the raster was made: src, with its bands, mask, nodata and
+                             background; edges; criterion and min_area_m2, as far as the raster's
+                             metadata shall not hold; memory, threads, engine and progress.  src NULL:
+                             labels are checked for themselves.  Outputs and task are ignored */
+    int has_connectivity; /* 1: the criterion's connectivity holds, not the metadata's */
+    int has_distance;     /* likewise.  Alpha, omega, weights and least area hold where they are
+                             set */
+} qfz_check;
+
+static inline qfz_check qfz_check_default(void)
+{
+    qfz_check check;
+    memset(&check, 0, sizeof check);
+    check.struct_size = sizeof check;
+    return check;
+}
+
+typedef struct qfz_check_report {
+    size_t struct_size;
+    uint64_t faults;  /* 0: the raster is right */
+    int64_t x, y;     /* column and row of the first fault in raster order; -1: it has no pixel */
+    char what[256];   /* the first fault, in words */
+    uint64_t regions; /* labels; saliency: 0 */
+    uint64_t pixels;  /* with a label; saliency: valid */
+    int64_t width, height;
+    qfz_task task; /* LABEL, SIMPLIFY (labels with omega) or SALIENCY */
+    int compared;  /* 1: the result was also computed anew, and compared */
+    double seconds;
+    int64_t peak_rss_bytes; /* of this process since it started */
+} qfz_check_report;
+
+static inline qfz_check_report qfz_check_report_default(void)
+{
+    qfz_check_report report;
+    memset(&report, 0, sizeof report);
+    report.struct_size = sizeof report;
+    return report;
+}
+
+/* Checks a raster in one pass over its rows; labels with omega or a least area, and saliency with a
+ * least area, are then computed anew and compared.  QFZ_OK whether the raster is right or not:
+ * report->faults says it. */
+QFZ_API QFZ_CHECKED qfz_status qfz_check_run(const qfz_check *check, qfz_check_report *report,
+                                             qfz_error *err);
+
 /* A window of a raster: pixels as sessions take them (qfz_image), and their place on Earth. */
 typedef struct qfz_window {
     size_t struct_size;
@@ -487,8 +537,8 @@ static inline qfz_window qfz_window_default(void)
 /* Reads a window of job->src with the bands, mask and nodata of the job; its criterion and outputs
  * do not matter.  The caller releases the window.  Pointers in *window are overwritten; on failure
  * *window stays as it is. */
-QFZ_API QFZ_CHECKED qfz_status qfz_window_read(const qfz_job *job, qfz_window *window,
-                                               qfz_error *err);
+QFZ_API QFZ_CHECKED qfz_status qfz_job_read_window(const qfz_job *job, qfz_window *window,
+                                                   qfz_error *err);
 
 /* Frees the arrays of a window that has been read. */
 QFZ_API void qfz_window_release(qfz_window *window);

@@ -8,6 +8,8 @@ enum { SIZE_MAX_BYTES = 1 << 16 };
 #define NO_PADDING_AFTER(type, last)                                                               \
     _Static_assert(offsetof(type, last) + sizeof(((type *)NULL)->last) == sizeof(type),            \
                    #type " ends with padding")
+NO_PADDING_AFTER(qfz_check, has_distance);
+NO_PADDING_AFTER(qfz_check_report, peak_rss_bytes);
 NO_PADDING_AFTER(qfz_curve, exact_below);
 NO_PADDING_AFTER(qfz_job, n_stats_bands);
 NO_PADDING_AFTER(qfz_progress, tiles);

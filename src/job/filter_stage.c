@@ -11,9 +11,8 @@ static bool is_by_area(const qfz_setup *setup)
     return setup->job->min_area_m2 > 0;
 }
 
-/* *mass = the least mass of a region: pixels, or units of area. */
-static qfz_status least_mass(const qfz_setup *setup, const qfz_source *source, uint64_t *mass,
-                             qfz_error *err)
+qfz_status qfz_filter_least_mass(const qfz_setup *setup, const qfz_source *source, uint64_t *mass,
+                                 qfz_error *err)
 {
     const double most = 9e18; /* all pixels together have less than 2^63 units */
     *mass = setup->job->criterion.min_area;
@@ -58,7 +57,7 @@ qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup
     stage->source = source;
     stage->rule = setup->rule;
     stage->rule.alpha_level = qfz_top_level(&stage->rule); /* a light region joins along any edge */
-    QFZ_TRY(least_mass(setup, source, &stage->rule.min_mass, err));
+    QFZ_TRY(qfz_filter_least_mass(setup, source, &stage->rule.min_mass, err));
     QFZ_TRY(qfz_stitch_open(&stage->stitch, &stage->rule, QFZ_FILTER, &setup->tiling, ranks,
                             setup->n_threads, setup->store_bytes / 2, folder, err));
     QFZ_TRY(QFZ_NEW_ZERO(&stage->threads, n, err));

@@ -40,6 +40,10 @@ qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup
                                  const char *folder, qfz_error *err);
 void qfz_filter_stage_close(qfz_filter_stage *stage); /* a stage that is all 0 is allowed */
 
+/* *mass = the least mass of a region: pixels, or units of area of the source, which is located. */
+qfz_status qfz_filter_least_mass(const qfz_setup *setup, const qfz_source *source, uint64_t *mass,
+                                 qfz_error *err);
+
 /* Stores the filter's boundary summary of the tile that is loaded in the thread's worker. */
 qfz_status qfz_filter_stage_summarise(qfz_filter_stage *stage, const qfz_thread_context *context,
                                       int thread, int64_t tile, qfz_error *err);

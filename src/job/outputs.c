@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "job/comparison.h"
 #include "job/output_specs.h"
 #include "job/outputs_replay.h"
 #include "job/raster_options.h"
@@ -131,6 +132,7 @@ static qfz_status open_journal(qfz_outputs *out, qfz_error *err)
 
 qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
 {
+    if (out->run->setup->comparison) return QFZ_OK;
     QFZ_TRY(place_all(out, err));
     return out->run->work ? open_journal(out, err) : qfz_outputs_create(out, err);
 }
@@ -172,6 +174,9 @@ qfz_status qfz_outputs_write(qfz_outputs *out, int i, const qfz_thread_context *
 {
     const int64_t n = context->tile.h * context->tile.w;
     const uint8_t *const valid = mask_of(out, i, context);
+    qfz_comparison *const comparison = out->run->setup->comparison;
+    if (comparison)
+        return qfz_comparison_tile(comparison, &out->specs[i], context->box, pixels, err);
     if (!out->journal) return qfz_sink_write(out->sinks[i], context->box, pixels, valid, err);
     return qfz_output_journal_put(out->journal, i, tile, pixels,
                                   n * qfz_outputs_px_bytes(&out->specs[i]), valid, n, err);
@@ -214,6 +219,7 @@ qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, in
 /* An output in one piece is committed by qfz_outputs_join(). */
 qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
 {
+    if (out->run->setup->comparison) return QFZ_OK;
     if (out->journal) QFZ_TRY(qfz_outputs_replay(out, err));
     if (out->run->n_parts > 1) QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
     for (int i = 0; i < out->n_rasters; i++)

@@ -158,6 +158,7 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
 qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
+    if (run->setup->comparison) return QFZ_OK;
     qfz_outputs_widen_cache(run); /* for formats that are made by copying */
     if (run->work) QFZ_TRY(qfz_work_folder_finish(run->work, err));
     QFZ_TRY(qfz_outputs_labels_gather(out, err));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* window.c - qfz_window_read(): the pixels of a window as a job takes them, and their place. */
+/* window.c - qfz_job_read_window(): the pixels of a window as a job takes them, and their place. */
 #include <stdlib.h>
 
 #include "core/api.h"
@@ -96,7 +96,7 @@ void qfz_window_release(qfz_window *window)
     window->band_names = NULL;
 }
 
-qfz_status qfz_window_read(const qfz_job *job, qfz_window *window, qfz_error *err)
+qfz_status qfz_job_read_window(const qfz_job *job, qfz_window *window, qfz_error *err)
 {
     qfz_error own;
     qfz_job complete;

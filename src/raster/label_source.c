@@ -83,7 +83,7 @@ static qfz_status read_numbers(qfz_source *source, qfz_box box, uint64_t *labels
     qfz_error_trap trap;
     qfz_error_trap_begin(&trap);
     const CPLErr done =
-        qfz_band_read(source->bands[0].handle, box, type, source->mosaic.resamples, labels);
+        qfz_window_read(source->bands[0].handle, box, type, source->mosaic.resamples, labels);
     qfz_error_trap_end(&trap);
     if (done != CE_None || trap.failed)
         return qfz_error_trap_fail_box(&trap, err, source->name, box);

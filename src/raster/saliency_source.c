@@ -184,7 +184,7 @@ static qfz_status read_part(qfz_source *source, const qfz_band *band, GDALDataTy
                                 err));
     qfz_error_trap_begin(&trap);
     const CPLErr done =
-        qfz_band_read(band->handle, box, type, source->mosaic.resamples, source->scratch.data);
+        qfz_window_read(band->handle, box, type, source->mosaic.resamples, source->scratch.data);
     qfz_error_trap_end(&trap);
     if (done != CE_None || trap.failed)
         return qfz_error_trap_fail_box(&trap, err, source->name, box);

@@ -66,8 +66,8 @@ static CPLErr read_planes(const stripe *s, GDALDataType type)
                                      s->pixels, w, h, type, source->n_bands, source->numbers, 0, 0,
                                      plane_bytes, NULL);
     for (int b = 0; b < source->n_bands && done == CE_None; b++)
-        done = qfz_band_read(source->bands[b].handle, s->box, type, true,
-                             (char *)s->pixels + b * plane_bytes);
+        done = qfz_window_read(source->bands[b].handle, s->box, type, true,
+                               (char *)s->pixels + b * plane_bytes);
     return done;
 }
 

@@ -205,8 +205,8 @@ static qfz_status read_mask(qfz_source *source, GDALRasterBandH mask, qfz_box bo
     QFZ_TRY(qfz_scratch_reserve(&source->scratch, qfz_box_h(box) * qfz_box_w(box), sizeof(double),
                                 err));
     qfz_error_trap_begin(&trap);
-    const CPLErr done = qfz_band_read(mask, box, bytes ? GDT_Byte : GDT_Float64, mosaic->resamples,
-                                      source->scratch.data);
+    const CPLErr done = qfz_window_read(mask, box, bytes ? GDT_Byte : GDT_Float64,
+                                        mosaic->resamples, source->scratch.data);
     qfz_error_trap_end(&trap);
     if (done == CE_None && !trap.failed) return QFZ_OK;
     return qfz_error_trap_fail_box(&trap, err, is_own ? GDALGetDescription(owner) : source->name,

@@ -52,8 +52,8 @@ static CPLErr read_blocks(GDALRasterBandH band, qfz_box box, GDALDataType type, 
     return done;
 }
 
-CPLErr qfz_band_read(GDALRasterBandH band, qfz_box box, GDALDataType type, bool by_blocks,
-                     void *pixels)
+CPLErr qfz_window_read(GDALRasterBandH band, qfz_box box, GDALDataType type, bool by_blocks,
+                       void *pixels)
 {
     return by_blocks ? read_blocks(band, box, type, pixels) : read_window(band, box, type, pixels);
 }

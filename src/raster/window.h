@@ -11,7 +11,7 @@
  *
  * by_blocks: always reads whole blocks of the band, so that pixels of a VRT that resamples do not
  * depend on the box. */
-CPLErr qfz_band_read(GDALRasterBandH band, qfz_box box, GDALDataType type, bool by_blocks,
-                     void *pixels);
+CPLErr qfz_window_read(GDALRasterBandH band, qfz_box box, GDALDataType type, bool by_blocks,
+                       void *pixels);
 
 #endif

@@ -94,6 +94,27 @@ int main(void)
     AT(qfz_job, stats_bands);
     AT(qfz_job, n_stats_bands);
 
+    SIZE(qfz_check);
+    AT(qfz_check, struct_size);
+    AT(qfz_check, raster);
+    AT(qfz_check, job);
+    AT(qfz_check, has_connectivity);
+    AT(qfz_check, has_distance);
+    SIZE(qfz_check_report);
+    AT(qfz_check_report, struct_size);
+    AT(qfz_check_report, faults);
+    AT(qfz_check_report, x);
+    AT(qfz_check_report, y);
+    AT(qfz_check_report, what);
+    AT(qfz_check_report, regions);
+    AT(qfz_check_report, pixels);
+    AT(qfz_check_report, width);
+    AT(qfz_check_report, height);
+    AT(qfz_check_report, task);
+    AT(qfz_check_report, compared);
+    AT(qfz_check_report, seconds);
+    AT(qfz_check_report, peak_rss_bytes);
+
     SIZE(qfz_window);
     AT(qfz_window, struct_size);
     AT(qfz_window, x);
