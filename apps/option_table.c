@@ -9,14 +9,15 @@
 #include "setters.h"
 
 #define FOR_LABELS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
-#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE)
+#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE | FOR_TREE)
 #define FOR_PIXELS (FOR_IMAGES | FOR_EXPLORE)
 #define FOR_RASTERS (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT)
-#define FOR_JOBS (FOR_RASTERS | FOR_CURVE)
+#define FOR_JOBS (FOR_RASTERS | FOR_CURVE | FOR_TREE)
 #define FOR_READS                                                                                  \
     (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_EXPLORE) /* commands that read a raster */
 #define FOR_ALL (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
+#define FOR_PARTS (FOR_PHASES & ~FOR_TREE)
 #define FOR_EVERY (FOR_ALL | FOR_EXPLORE | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
@@ -33,9 +34,10 @@ static const char images[] = "Generated images";
 static const char general[] = "General";
 
 const option option_table[] = {
-    {"--task", TAKES("label|simplify|saliency|cut|curve"), .commands = FOR_INFO, .section = "Task",
+    {"--task", TAKES("label|simplify|saliency|cut|curve|tree"), .commands = FOR_INFO,
+     .section = "Task",
      HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
-     .set = set_choice, .at = AT(job.task)},
+     .set = set_task, .at = AT(job.task)},
 
     {"--connectivity", TAKES("4|8"), .commands = FOR_PIXELS | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
@@ -201,8 +203,8 @@ const option option_table[] = {
      HELP("Also write the labels of the regions to the raster FILE: 1..N, and 0 where the pixel is "
           "invalid. Default: no label raster."),
      .set = set_text, .at = AT(job.labels)},
-    {"--regions", "--table", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
-     .section = output,
+    {"--regions", "--table", TAKES("FILE"),
+     .commands = FOR_LABELS | FOR_TREE | FOR_REGIONS | FOR_INFO, .section = output,
      .help = {{FOR_REGIONS, "Write a table of the regions to FILE, one row per label: label, "
                             "pixels, area in square metres, centroid and bounding box. The "
                             "extension of FILE selects the GDAL vector driver: .gpkg, .csv and "
@@ -252,14 +254,16 @@ const option option_table[] = {
           "and standard deviation. FILE,1,3 uses these bands. A pixel that is nodata in a band "
           "used does not count. Default: no statistics."),
      .set = set_stats, .low = 1, .high = INT_MAX},
-    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
+    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO,
+     .section = output,
      HELP("GDAL driver of the output rasters, for example COG. Default: the driver for the "
           "extension of DST; GTiff if there is none."),
      .set = set_text, .at = AT(job.format)},
-    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
-     .help = {{FOR_LABEL | FOR_CUT, "Data type of the labels, for example UInt16. A type that "
-                                    "cannot hold the number of regions is an error. Default: "
-                                    "UInt32, or UInt64 for 2^32 regions or more."},
+    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
+     .help = {{FOR_LABEL | FOR_CUT | FOR_TREE,
+               "Data type of the labels, for example UInt16. A type that "
+               "cannot hold the number of regions is an error. Default: "
+               "UInt32, or UInt64 for 2^32 regions or more."},
               {FOR_SIMPLIFY, "Data type of DST, for example UInt16. A type that cannot hold every "
                              "value is an error. Default: the type of SRC."},
               {FOR_SALIENCY, "Data type of the saliency, for example UInt32. A type that cannot "
@@ -269,8 +273,8 @@ const option option_table[] = {
               {0, "Data type of the output raster, for example UInt32. A type that cannot hold "
                   "every value is an error. Default: the default of the planned command."}},
      .set = set_text, .at = AT(job.type)},
-    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_RASTERS | FOR_INFO,
-     .section = output,
+    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true,
+     .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
      HELP("Creation option of the GDAL driver of the output rasters. Repeatable. Default for "
           "GTiff: tiled, with ZSTD compression."),
      .set = add_key_value, .at = AT(creation_options)},
@@ -313,11 +317,11 @@ const option option_table[] = {
      HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
           "starts from the beginning. Default: a folder that holds a journal is an error."),
      FLAG(job.resume)},
-    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PHASES, .section = batch,
+    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "
           "in the folder of --work. Default: all."),
      .set = set_choice, .at = AT(job.phase)},
-    {"--part", TAKES("K/N"), .commands = FOR_PHASES, .section = batch,
+    {"--part", TAKES("K/N"), .commands = FOR_PARTS, .section = batch,
      HELP("Process part K of N parts of the raster, K = 1..N, in phase summarise or resolve. "
           "Required in these phases; no default."),
      .set = set_part},

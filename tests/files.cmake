@@ -35,6 +35,9 @@ endforeach()
 # The page on levels of edges.
 qfz_add_shell_test(cli_edges python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/edges.py ${QFZ_COMMAND}
     ${CMAKE_SOURCE_DIR}/docs/user/edges.md)
+# The page on the hierarchy as a table.
+qfz_add_shell_test(cli_tree python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tree.py ${QFZ_COMMAND}
+    ${CMAKE_SOURCE_DIR}/docs/user/tree.md)
 # Tables and rasters from labels.
 qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}

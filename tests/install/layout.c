@@ -95,6 +95,7 @@ int main(void)
     AT(qfz_job, n_stats_bands);
     AT(qfz_job, colors);
     AT(qfz_job, quicklook);
+    AT(qfz_job, forest);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -228,6 +229,13 @@ int main(void)
     AT(qfz_tree, n_nodes);
     AT(qfz_tree, parent);
     AT(qfz_tree, level);
+    SIZE(qfz_tree_table);
+    AT(qfz_tree_table, struct_size);
+    AT(qfz_tree_table, n_regions);
+    AT(qfz_tree_table, n);
+    AT(qfz_tree_table, a);
+    AT(qfz_tree_table, b);
+    AT(qfz_tree_table, level);
     SIZE(qfz_features);
     AT(qfz_features, struct_size);
     AT(qfz_features, pixels);
@@ -267,6 +275,7 @@ int main(void)
     IS(QFZ_CUT);
     IS(QFZ_CURVE);
     IS(QFZ_REGIONS);
+    IS(QFZ_FOREST);
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);
