@@ -84,8 +84,8 @@ class Options(TypedDict, total=False):
     retries : of a read or write that failed
     work : folder of a journal
     phase : "all", "summarise", "stitch" or "resolve"; with part = (K, N), and work
-    progress : function that is called with a `Progress` now and then, from any thread, one call at a
-        time; the job is cancelled if it raises an exception, which the caller of the job receives
+    progress : function that is called with a `Progress` now and then, from any thread, one call at
+        a time; the job is cancelled if it raises an exception, which the caller of the job receives
         (raised in the last call, of the step "end", it comes too late: the outputs are there)
     """
 
@@ -220,8 +220,8 @@ class _Job:
     def run(self) -> Report:
         """Run the job.  An exception of the main thread, such as KeyboardInterrupt, cancels it.
 
-        Python handles signals in the main thread only, and between its own instructions: the job runs
-        in a thread of its own while the main thread waits.
+        Python handles signals in the main thread only, and between its own instructions: the job
+        runs in a thread of its own while the main thread waits.
         """
         report, error = _structs.Report(ctypes.sizeof(_structs.Report)), _structs.Error()
         raised: list[BaseException] = []
@@ -313,7 +313,8 @@ def label_file(
     dst : str or path, or None
         Raster of labels.  None: count the regions only.
     alpha : float, optional
-        Largest dissimilarity of joined neighbours.  None: neighbours join if their values are equal.
+        Largest dissimilarity of joined neighbours.  None: neighbours join if their values are
+        equal.
     min_area : int, optional
         Least number of pixels of a region.
     min_area_m2 : float, optional

@@ -46,8 +46,8 @@ def tree(
     Returns
     -------
     parent : uint32 array
-        The parent of each node; a root is its own parent.  Node y * W + x is pixel (y, x); nodes from
-        H * W on are inner nodes.  Inner nodes that are not in use are roots without children.
+        The parent of each node; a root is its own parent.  Node y * W + x is pixel (y, x); nodes
+        from H * W on are inner nodes.  Inner nodes that are not in use are roots without children.
     level : uint32 or float32 array
         The level of each node, in the type of `saliency`: 0 for pixels; an inner node's level is
         higher than those of its children, except that flat zones are inner nodes of level 0.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Finds and opens libqfz.
 
-A wheel holds the in-memory library beside this file: it computes on arrays.  Functions on files need
-a libqfz that was built with GDAL.  It is, in this order, the file that the environment variable
-QFZ_LIBRARY names, the library beside this file, or ``libqfz.so.1`` of the system.
+A wheel holds the in-memory library beside this file: it computes on arrays.  Functions on files
+need a libqfz that was built with GDAL.  It is, in this order, the file that the environment
+variable QFZ_LIBRARY names, the library beside this file, or ``libqfz.so.1`` of the system.
 """
 
 from __future__ import annotations
