@@ -146,8 +146,9 @@ static bool misplaced(const request *r, const option *o, unsigned bit)
     } all[] = {{FOR_LABEL, "qfz label"},       {FOR_SIMPLIFY, "qfz simplify"},
                {FOR_SALIENCY, "qfz saliency"}, {FOR_CUT, "qfz cut"},
                {FOR_CURVE, "qfz curve"},       {FOR_TREE, "qfz tree"},
-               {FOR_REGIONS, "qfz regions"},   {FOR_INFO, "qfz info"},
-               {FOR_BENCH, "qfz-bench"},       {FOR_HELP, "qfz help"}};
+               {FOR_REGIONS, "qfz regions"},   {FOR_EXPLORE, "qfz explore"},
+               {FOR_INFO, "qfz info"},         {FOR_BENCH, "qfz-bench"},
+               {FOR_HELP, "qfz help"}};
     const bool of_task = (o->commands & FOR_TASKS) != 0;
     char owners[128] = "";
     const char *here = r->command->name;

@@ -25,7 +25,7 @@ set_tests_properties(cases_reference PROPERTIES LABELS unit)
 
 # The command, and real rasters; skipped where there is no data.
 set(QFZ_COMMAND $<TARGET_FILE:qfz>)
-foreach(part check errors signals json georef names sources lossless)
+foreach(part check errors signals json georef names sources lossless explore)
     qfz_add_shell_test(cli_${part} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh ${QFZ_COMMAND})
 endforeach()
 foreach(place disk device folder)
