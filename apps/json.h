@@ -6,13 +6,15 @@
 #ifndef JSON_H
 #define JSON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 typedef struct json {
     FILE *out;
     int depth;
-    int follows; /* not 0: a value precedes, so the next value needs a comma */
+    int follows;   /* not 0: a value precedes, so the next value needs a comma */
+    bool for_html; /* writes < as \\u003c, so that the text may stand in an HTML page */
 } json;
 
 /* A writer to out, which stays open and belongs to the caller. */
@@ -26,6 +28,9 @@ void json_count(json *j, const char *name, uint64_t value);
 /* The fewest digits that read back as value. */
 enum { JSON_DIGITS = 32 };
 void json_digits(char digits[JSON_DIGITS], double value);
+
+/* true or false. */
+void json_flag(json *j, const char *name, int is_true);
 
 void json_number(json *j, const char *name, double value); /* null if not finite */
 

@@ -8,13 +8,17 @@
 
 #include "setters.h"
 
-#define FOR_REGIONS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
-#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE)
+#define FOR_LABELS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
+#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE | FOR_TREE)
+#define FOR_PIXELS (FOR_IMAGES | FOR_EXPLORE)
 #define FOR_RASTERS (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT)
-#define FOR_JOBS (FOR_RASTERS | FOR_CURVE)
-#define FOR_ALL (FOR_JOBS | FOR_INFO | FOR_BENCH)
+#define FOR_JOBS (FOR_RASTERS | FOR_CURVE | FOR_TREE)
+#define FOR_READS                                                                                  \
+    (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_EXPLORE) /* commands that read a raster */
+#define FOR_ALL (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
-#define FOR_EVERY (FOR_ALL | FOR_RUN | FOR_HELP | FOR_COMPLETION)
+#define FOR_PARTS (FOR_PHASES & ~FOR_TREE)
+#define FOR_EVERY (FOR_ALL | FOR_EXPLORE | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
 #define FLAG(member) .set = set_flag, .at = AT(member)
@@ -30,29 +34,50 @@ static const char images[] = "Generated images";
 static const char general[] = "General";
 
 const option option_table[] = {
-    {"--task", TAKES("label|simplify|saliency|cut|curve"), .commands = FOR_INFO, .section = "Task",
+    {"--task", TAKES("label|simplify|saliency|cut|curve|tree"), .commands = FOR_INFO,
+     .section = "Task",
      HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
-     .set = set_choice, .at = AT(job.task)},
+     .set = set_task, .at = AT(job.task)},
 
-    {"--connectivity", TAKES("4|8"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"--connectivity", TAKES("4|8"), .commands = FOR_PIXELS | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
-     HELP("Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that share an edge or "
-          "a corner). Default: 4."),
+     .help = {{FOR_CHECK, "Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that "
+                          "share an edge or a corner). Default: as in the metadata of RASTER; 4 "
+                          "without it."},
+              {0, "Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that share an "
+                  "edge or a corner). Default: 4."}},
      .set = set_chosen_int, .at = AT(job.criterion.connectivity)},
-    {"--distance", TAKES("l1|l2|linf|sam"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
-     .section = criterion,
-     HELP("Dissimilarity of two neighbours over all bands: l1 (sum of the absolute differences), "
-          "l2 (Euclidean distance), linf (largest absolute difference) or sam (spectral angle: the "
-          "angle between the two vectors of values, in radians). Default: l1."),
+    {"--distance", TAKES("l1|l2|linf|sam"),
+     .commands = FOR_PIXELS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH, .section = criterion,
+     .help =
+         {{FOR_REGIONS, "Level of the edge between two neighbours in --neighbours, from the "
+                        "bands of --stats: l1 (sum of the absolute differences), l2 (Euclidean "
+                        "distance), linf (largest absolute difference) or sam (spectral angle, "
+                        "in radians). Default: l1."},
+          {FOR_CHECK, "Dissimilarity of two neighbours over all bands: l1 (sum of the absolute "
+                      "differences), l2 (Euclidean distance), linf (largest absolute "
+                      "difference) or sam (spectral angle, in radians). Default: as in the "
+                      "metadata of RASTER; l1 without it."},
+          {0,
+           "Dissimilarity of two neighbours over all bands: l1 (sum of the absolute differences), "
+           "l2 (Euclidean distance), linf (largest absolute difference) or sam (spectral angle: "
+           "the angle between the two vectors of values, in radians). Default: l1."}},
      .set = set_choice, .at = AT(job.criterion.distance)},
-    {"--weights", TAKES("W,W,..."), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"--weights", TAKES("W,W,..."), .commands = FOR_PIXELS | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
-     HELP("One weight per band, for l1, l2 and linf: each band's absolute difference is multiplied "
-          "by the weight of the band. A weight is at least 0, and one weight is greater than 0; a "
-          "band of weight 0 does not matter. Dissimilarities are then single-precision numbers. "
-          "Default: no weights."),
+     .help =
+         {{FOR_CHECK,
+           "One weight per band, for l1, l2 and linf: each band's absolute difference is "
+           "multiplied by the weight of the band. Default: as in the metadata of "
+           "RASTER."},
+          {0,
+           "One weight per band, for l1, l2 and linf: each band's absolute difference is "
+           "multiplied "
+           "by the weight of the band. A weight is at least 0, and one weight is greater than 0; a "
+           "band of weight 0 does not matter. Dissimilarities are then single-precision numbers. "
+           "Default: no weights."}},
      .set = set_weights},
-    {"--edges", TAKES("FILE"), .commands = FOR_JOBS | FOR_INFO, .section = criterion,
+    {"--edges", TAKES("FILE"), .commands = FOR_JOBS | FOR_CHECK | FOR_INFO, .section = criterion,
      .help = {{FOR_CUT, "Cut the levels of edges in the raster FILE, which need not come from qfz "
                         "saliency. FILE takes the place of SALIENCY and has 2 bands (4-connected) "
                         "or 4 bands (8-connected) of integers or Float32, at least 0: the edges "
@@ -71,7 +96,8 @@ const option option_table[] = {
                   "the right, below, below right, below left. NaN and nodata are no edge. Default: "
                   "the dissimilarities."}},
      .set = set_text, .at = AT(job.edges)},
-    {"--alpha", TAKES("A"), .commands = FOR_RASTERS | FOR_INFO | FOR_BENCH, .section = criterion,
+    {"--alpha", TAKES("A"), .commands = FOR_RASTERS | FOR_CHECK | FOR_INFO | FOR_BENCH,
+     .section = criterion,
      .help = {{FOR_LABEL, "Regions are alpha-components: two neighbours join if their "
                           "dissimilarity is at most A. A is at least 0, or inf, in the unit of the "
                           "pixel values. Default: two neighbours join if their values are equal."},
@@ -83,17 +109,25 @@ const option option_table[] = {
                         "saliency values. Required; no default."},
               {FOR_SALIENCY, "Accepted without effect: the output holds the regions of every "
                              "alpha. Default: none."},
+              {FOR_CHECK,
+               "Labels are checked as those of alpha-components with this A, in the unit of "
+               "the pixel values. Default: the alpha of the metadata of RASTER; "
+               "without it, labels of equal values."},
               {FOR_BENCH, "Largest dissimilarity of two neighbours that join, in parts label and "
                           "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
                           "Default: equal values join in part label; inf in part alpha-omega."},
               {0, "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
                   "the unit of the pixel values. Default: the default of the planned command."}},
      .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
-    {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_INFO | FOR_BENCH,
+    {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
      .help = {{FOR_SIMPLIFY, "Largest value range (maximum - minimum) of a region: one W for all "
                              "bands, or one W per band. W is at least 0, or inf, in the unit of "
                              "the pixel values. Default: inf; --alpha is then required."},
+              {FOR_CHECK,
+               "Labels are checked as those of (alpha, omega)-components with this W, in the "
+               "unit of the pixel values. Default: the omega of the metadata of "
+               "RASTER."},
               {FOR_BENCH, "Largest value range (maximum - minimum) of a region in part "
                           "alpha-omega: one W for all bands, or one W per band, in the unit of the "
                           "pixel values. Default: 10."},
@@ -102,41 +136,61 @@ const option option_table[] = {
                "W per band. W is at least 0, or inf, in the unit of the pixel values. Default: "
                "inf."}},
      .set = set_omega},
-    {"--min-area", TAKES("N"), .commands = FOR_IMAGES | FOR_INFO, .section = criterion,
-     HELP("Minimum mapping unit: every region has at least N pixels, or at least the area N with a "
-          "unit: 5000m2, 0.5ha or 0.01km2. A smaller region joins the neighbour that is most "
-          "similar to it, whatever alpha and omega are. Only an area of valid pixels that is "
-          "smaller than N as a whole stays smaller. The result does not depend on the tiling. "
-          "Default: regions of any size."),
+    {"--min-area", TAKES("N"), .commands = FOR_IMAGES | FOR_CHECK | FOR_INFO, .section = criterion,
+     .help = {{FOR_CHECK,
+               "Minimum mapping unit that RASTER was made with: a number of pixels, or an area "
+               "with a unit: 5000m2, 0.5ha or 0.01km2. Default: as in the metadata of "
+               "RASTER."},
+              {0,
+               "Minimum mapping unit: every region has at least N pixels, or at least the area N "
+               "with a "
+               "unit: 5000m2, 0.5ha or 0.01km2. A smaller region joins the neighbour that is most "
+               "similar to it, whatever alpha and omega are. Only an area of valid pixels that is "
+               "smaller than N as a whole stays smaller. The result does not depend on the tiling. "
+               "Default: regions of any size."}},
      .set = set_min_area},
-    {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_INFO, .section = criterion,
+    {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_CHECK | FOR_INFO, .section = criterion,
      HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
           "background."),
      .set = set_number, .low = -INFINITY, .at = AT(job.background),
      .at_has = AT(job.has_background)},
 
-    {"-b", TAKES("BAND[,BAND...]"), .repeats = true, .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
-     .section = pixels,
-     HELP("Bands to use, counted from 1. Repeatable: -b 1,2 equals -b 1 -b 2. Default: every band "
-          "except alpha bands."),
+    {"-b", TAKES("BAND[,BAND...]"), .repeats = true,
+     .commands = FOR_PIXELS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH, .section = pixels,
+     .help =
+         {{FOR_REGIONS, "The band that holds the labels, counted from 1. Default: the only band "
+                        "of LABELS."},
+          {0,
+           "Bands to use, counted from 1. Repeatable: -b 1,2 equals -b 1 -b 2. Default: every band "
+           "except alpha bands."}},
      .set = add_bands, .low = 1, .high = INT_MAX},
-    {"--mask", TAKES("FILE"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
+    {"--mask", TAKES("FILE"), .commands = FOR_READS | FOR_INFO, .section = pixels,
      HELP("A raster of the size of the source raster; pixels where FILE is 0 are invalid. Default: "
           "the mask band and alpha band of the source raster."),
      .set = set_text, .at = AT(job.mask)},
-    {"--nodata", TAKES("V"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
-     HELP("Nodata value, instead of the value that the source raster declares; nan is allowed. A "
-          "value that the pixel type cannot hold is the value of no pixel: -9999 makes every pixel "
-          "of a UInt8 raster valid. Default: the nodata value of the source raster."),
+    {"--nodata", TAKES("V"), .commands = FOR_READS | FOR_INFO, .section = pixels,
+     .help =
+         {{FOR_REGIONS, "Pixels with the label V belong to no region, as those with 0 do, instead "
+                        "of those with the nodata value that LABELS declares. Default: the "
+                        "nodata value of LABELS."},
+          {0,
+           "Nodata value, instead of the value that the source raster declares; nan is allowed. A "
+           "value that the pixel type cannot hold is the value of no pixel: -9999 makes every "
+           "pixel of a UInt8 raster valid. Default: the nodata value of the source raster."}},
      .set = set_any_number, .at = AT(job.nodata), .at_has = AT(job.has_nodata)},
-    {"--nodata-rule", TAKES("all|any"), .commands = FOR_IMAGES | FOR_INFO, .section = pixels,
+    {"--nodata-rule", TAKES("all|any"), .commands = FOR_PIXELS | FOR_CHECK | FOR_INFO,
+     .section = pixels,
      HELP("A pixel is invalid if it has the nodata value in all bands, or in any band. Default: "
           "all."),
      .set = set_choice, .at = AT(job.nodata_rule)},
-    {"-oo", "--oo", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO,
+    {"-oo", "--oo", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_READS | FOR_INFO,
      .section = pixels,
      HELP("Open option of the GDAL driver of the source raster. Repeatable. Default: none."),
      .set = add_key_value, .at = AT(open_options)},
+    {"--window", TAKES("X,Y,W,H"), .commands = FOR_EXPLORE, .section = pixels,
+     HELP("Window of SRC on the page: W columns from column X on and H rows from row Y on, counted "
+          "from 0; at most 4194304 pixels. Default: the central 1024 x 1024 pixels."),
+     .set = set_window},
 
     {"--layout", TAKES("edges|pixel|khalimsky"), .commands = FOR_SALIENCY | FOR_INFO,
      .section = output,
@@ -149,8 +203,13 @@ const option option_table[] = {
      HELP("Also write the labels of the regions to the raster FILE: 1..N, and 0 where the pixel is "
           "invalid. Default: no label raster."),
      .set = set_text, .at = AT(job.labels)},
-    {"--regions", TAKES("FILE"), .commands = FOR_REGIONS | FOR_INFO, .section = output,
-     .help = {{FOR_CUT, "Also write a table of the regions to FILE, one row per region: label, "
+    {"--regions", "--table", TAKES("FILE"),
+     .commands = FOR_LABELS | FOR_TREE | FOR_REGIONS | FOR_INFO, .section = output,
+     .help = {{FOR_REGIONS, "Write a table of the regions to FILE, one row per label: label, "
+                            "pixels, area in square metres, centroid and bounding box. The "
+                            "extension of FILE selects the GDAL vector driver: .gpkg, .csv and "
+                            "others. Default: no table."},
+              {FOR_CUT, "Also write a table of the regions to FILE, one row per region: label, "
                         "pixels, area in square metres, centroid and bounding box. The extension "
                         "of FILE selects the GDAL vector driver: .gpkg, .csv and others. Default: "
                         "no table."},
@@ -159,14 +218,67 @@ const option option_table[] = {
                   "standard deviation per band. The extension of FILE selects the GDAL vector "
                   "driver: .gpkg, .csv and others. Default: no table."}},
      .set = set_text, .at = AT(job.regions)},
-    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
+    {"--neighbours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     .help = {{FOR_REGIONS,
+               "Write a table of the pairs of neighbours to FILE: the labels a < b, edges "
+               "(sides of pixels that the two regions share), length in metres, and with "
+               "--stats the mean and the least level of these edges. Regions that touch "
+               "in corners only are no neighbours. Default: no table."},
+              {FOR_CUT,
+               "Also write a table of the pairs of neighbours to FILE: the labels a < b, edges "
+               "(sides of pixels that the two regions share), length in metres, and with "
+               "--stats the mean and the least l1 difference across these edges. Regions that "
+               "touch in corners only are no neighbours. Default: no table."},
+              {0,
+               "Also write a table of the pairs of neighbours to FILE: the labels a < b, edges "
+               "(sides of pixels that the two regions share), length in metres, and the mean and "
+               "the least level of these edges. Regions that touch in corners only are no "
+               "neighbours. simplify needs --labels too. Default: no table."}},
+     .set = set_text, .at = AT(job.neighbours)},
+    {"--colors", "--colours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Also write a raster of one byte per pixel to FILE, with a colour table in which regions "
+          "that touch, in sides or corners, have different colours; 0 is no region. The extension "
+          "of FILE selects the GDAL driver. simplify needs --labels too. Default: no such raster."),
+     .set = set_text, .at = AT(job.colors)},
+    {"--quicklook", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Also draw the regions and their borders into the PNG image FILE of at most 2048 x 2048 "
+          "pixels, in the colours of --colors. simplify needs --labels too. Default: no image."),
+     .set = set_text, .at = AT(job.quicklook)},
+    {"--polygons", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Write the polygon of each region to FILE: label, pixels, area (square metres) and a "
+          "multipolygon along the borders of the pixels, with holes, valid, in ascending order of "
+          "labels. Two neighbours have the same corners along their common border. The format "
+          "follows from the extension: .fgb, .gpkg, .geojsonl and others. simplify needs --labels "
+          "too. Default: no polygons."),
+     .set = set_text, .at = AT(job.polygons)},
+    {"--simplify-tolerance", TAKES("D"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Leave out corners of --polygons that lie within D pixels of the simpler line "
+          "(Douglas-Peucker). Corners where three or more regions meet stay. Neighbours keep one "
+          "common line, so there are neither gaps nor overlaps, and polygons stay valid; corners "
+          "stay where the simpler line would meet another one. Default: 0, all corners."),
+     .set = set_number, .at = AT(job.simplify_tolerance)},
+    {"--stats", TAKES("FILE[,BAND...]"), .commands = FOR_LABEL | FOR_CUT | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Add to the table of regions the statistics of the raster FILE, of the same size, in "
+          "each region: the number of pixels with values, and per band sum, mean, minimum, maximum "
+          "and standard deviation. FILE,1,3 uses these bands. A pixel that is nodata in a band "
+          "used does not count. Default: no statistics."),
+     .set = set_stats, .low = 1, .high = INT_MAX},
+    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO,
+     .section = output,
      HELP("GDAL driver of the output rasters, for example COG. Default: the driver for the "
           "extension of DST; GTiff if there is none."),
      .set = set_text, .at = AT(job.format)},
-    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
-     .help = {{FOR_LABEL | FOR_CUT, "Data type of the labels, for example UInt16. A type that "
-                                    "cannot hold the number of regions is an error. Default: "
-                                    "UInt32, or UInt64 for 2^32 regions or more."},
+    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
+     .help = {{FOR_LABEL | FOR_CUT | FOR_TREE,
+               "Data type of the labels, for example UInt16. A type that "
+               "cannot hold the number of regions is an error. Default: "
+               "UInt32, or UInt64 for 2^32 regions or more."},
               {FOR_SIMPLIFY, "Data type of DST, for example UInt16. A type that cannot hold every "
                              "value is an error. Default: the type of SRC."},
               {FOR_SALIENCY, "Data type of the saliency, for example UInt32. A type that cannot "
@@ -176,12 +288,12 @@ const option option_table[] = {
               {0, "Data type of the output raster, for example UInt32. A type that cannot hold "
                   "every value is an error. Default: the default of the planned command."}},
      .set = set_text, .at = AT(job.type)},
-    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_RASTERS | FOR_INFO,
-     .section = output,
+    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true,
+     .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
      HELP("Creation option of the GDAL driver of the output rasters. Repeatable. Default for "
           "GTiff: tiled, with ZSTD compression."),
      .set = add_key_value, .at = AT(creation_options)},
-    {"--count-only", .commands = FOR_REGIONS | FOR_INFO, .section = output,
+    {"--count-only", .commands = FOR_LABELS | FOR_INFO, .section = output,
      HELP("Count the regions and print the result as JSON, without an output file. DST is left "
           "out."),
      FLAG(job.count_only)},
@@ -199,7 +311,11 @@ const option option_table[] = {
     {"--plot", TAKES("FILE"), .commands = FOR_CURVE | FOR_INFO, .section = output,
      HELP("Also draw the curve into the PNG image FILE, with logarithmic axes. Default: no plot."),
      .set = set_text, .at = AT(curve.plot)},
-    {"--overwrite", .commands = FOR_JOBS | FOR_INFO, .section = output,
+    {"--no-curve", .commands = FOR_EXPLORE, .section = output,
+     HELP("Leave out the number of regions of the whole raster, for which SRC is read as a whole. "
+          "Default: qfz curve of SRC is part of the page."),
+     FLAG(explore.no_curve)},
+    {"--overwrite", .commands = FOR_JOBS | FOR_REGIONS | FOR_EXPLORE | FOR_INFO, .section = output,
      HELP("Replace outputs that exist. Default: an output that exists is an error."),
      FLAG(job.overwrite)},
 
@@ -216,11 +332,11 @@ const option option_table[] = {
      HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
           "starts from the beginning. Default: a folder that holds a journal is an error."),
      FLAG(job.resume)},
-    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PHASES, .section = batch,
+    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "
           "in the folder of --work. Default: all."),
      .set = set_choice, .at = AT(job.phase)},
-    {"--part", TAKES("K/N"), .commands = FOR_PHASES, .section = batch,
+    {"--part", TAKES("K/N"), .commands = FOR_PARTS, .section = batch,
      HELP("Process part K of N parts of the raster, K = 1..N, in phase summarise or resolve. "
           "Required in these phases; no default."),
      .set = set_part},
@@ -261,19 +377,20 @@ const option option_table[] = {
     {"--runs", TAKES("R"), .commands = FOR_BENCH, .section = running,
      HELP("Number of measured runs, after one run that is not measured. Default: 7."),
      .set = set_int, .at = AT(bench.runs), .low = 1, .high = 100000},
-    {"--tile", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--tile", TAKES("N"), .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Side of a tile, in pixels. The result does not depend on it. Default: derived from "
           "--memory."),
      .set = set_int, .at = AT(job.tile_px), .low = 1, .high = INT_MAX},
-    {"--memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--memory", TAKES("SIZE"), .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Upper limit of the memory of each process: 2GB, 512MiB, or 50% (of the physical "
           "memory). KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of "
           "1024; a number alone is in bytes. Default: 50%."),
      .set = set_memory, .at = AT(job.memory_bytes)},
-    {"-j", TAKES("N"), .commands = FOR_ALL, .section = running,
+    {"-j", TAKES("N"), .commands = FOR_ALL | FOR_EXPLORE, .section = running,
      HELP("Number of threads. Default: one per processor."), .set = set_int,
      .at = AT(job.n_threads), .low = 1, .high = 4096},
-    {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_ALL, .section = running,
+    {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_JOBS | FOR_INFO | FOR_BENCH,
+     .section = running,
      HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and the "
           "raster is large enough, else cpu). The result does not depend on it. Default: auto."),
      .set = set_choice, .at = AT(job.engine)},
@@ -300,21 +417,21 @@ const option option_table[] = {
               {0, "Method of the CUDA engine: only auto, since no published method does this "
                   "command's job. Default: auto."}},
      .set = set_chosen_text, .at = AT(job.gpu_method)},
-    {"--allow-network", .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--allow-network", .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
           "the like, or a VRT that names such a source. Default: such sources are an error."),
      FLAG(job.allow_network)},
-    {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--retries", TAKES("N"), .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Number of retries of a read or a write that failed, after 10 ms, 40 ms, 160 ms and so "
           "on, at most 10 s. Default: 3."),
      .set = set_int, .at = AT(job.retries), .low = 0, .high = 100},
-    {"--config", TAKES("KEY=VALUE"), .pair = true, .repeats = true, .commands = FOR_JOBS | FOR_INFO,
-     .section = running,
+    {"--config", TAKES("KEY=VALUE"), .pair = true, .repeats = true,
+     .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Configuration option of GDAL; also as two words, KEY VALUE. Repeatable. Default: "
           "none."),
      .set = add_pair, .at = AT(config)},
 
-    {"-q", "--quiet", .commands = FOR_JOBS | FOR_INFO, .section = general,
+    {"-q", "--quiet", .commands = FOR_READS | FOR_INFO, .section = general,
      HELP("Print no progress and no summary on stderr; warnings and errors are printed."),
      FLAG(quiet)},
     {"--json", .commands = FOR_ALL, .section = general, HELP("Print the result on stdout as JSON."),

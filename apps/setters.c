@@ -132,6 +132,14 @@ const char *set_choice(const option *o, request *r, const char *const *values)
     return NULL;
 }
 
+/* The tasks that have a plan, in order: all but regions. */
+const char *set_task(const option *o, request *r, const char *const *values)
+{
+    const char *const why = set_choice(o, r, values);
+    if (!why && r->job.task > QFZ_CURVE) r->job.task = QFZ_FOREST;
+    return why;
+}
+
 const char *set_chosen_int(const option *o, request *r, const char *const *values)
 {
     int64_t number;
@@ -322,4 +330,64 @@ const char *set_min_area(const option *o, request *r, const char *const *values)
         return "must be a number of pixels such as 25, or an area such as 5000m2, 0.5ha or 0.01km2";
     r->job.criterion.min_area = (uint64_t)pixels;
     return NULL;
+}
+
+const char *set_window(const option *o, request *r, const char *const *values)
+{
+    (void)o;
+    static const char wrong[] = "must be four whole numbers X,Y,W,H: the first column and row, "
+                                "counted from 0, and the size, such as 2000,3000,512,512";
+    int64_t numbers[4];
+    char text[128];
+    if (snprintf(text, sizeof text, "%s", values[0]) >= (int)sizeof text) return wrong;
+    char *rest = text;
+    for (int i = 0; i < 4; i++)
+        if (!rest || !value_integer(strsep(&rest, ","), &numbers[i])) return wrong;
+    if (rest || numbers[0] < 0 || numbers[1] < 0 || numbers[2] < 1 || numbers[3] < 1) return wrong;
+    r->explore.has_window = true;
+    r->explore.x = numbers[0];
+    r->explore.y = numbers[1];
+    r->explore.w = numbers[2];
+    r->explore.h = numbers[3];
+    return NULL;
+}
+
+/* The numbers of bands behind a file name: FILE,1,2.  Returns where they begin: the first of
+ * the commas behind which there are only digits and commas; else the end of the text. */
+static const char *bands_of(const char *text)
+{
+    const char *bands = text + strlen(text);
+    for (const char *end = bands; end > text; end--) {
+        if (end[-1] == ',' && end[0] >= '0' && end[0] <= '9') bands = end - 1;
+        if (end[-1] != ',' && (end[-1] < '0' || end[-1] > '9')) break;
+    }
+    return bands;
+}
+
+const char *set_stats(const option *o, request *r, const char *const *values)
+{
+    const char *const bands = bands_of(values[0]);
+    const int n = count_commas(bands);
+    r->stats = strndup(values[0], (size_t)(bands - values[0]));
+    r->stats_bands = malloc(((size_t)n + 1) * sizeof *r->stats_bands);
+    char *const words = strdup(bands);
+    if (!r->stats || !r->stats_bands || !words) {
+        free(words);
+        return no_memory;
+    }
+    char *rest = words;
+    const char *wrong = NULL;
+    (void)strsep(&rest, ",");
+    for (int i = 0; i < n && !wrong; i++) {
+        int64_t band;
+        if (read_integer(o, r, strsep(&rest, ","), &band))
+            wrong = "must be FILE or FILE,B,B...: bands are counted from 1";
+        else
+            r->stats_bands[i] = (int)band;
+    }
+    free(words);
+    r->job.stats = r->stats;
+    r->job.stats_bands = n > 0 ? r->stats_bands : NULL;
+    r->job.n_stats_bands = n;
+    return wrong;
 }

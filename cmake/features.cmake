@@ -1,4 +1,4 @@
-# What a build contains beside the in-memory library in C.  QFZ_GDAL, QFZ_MPI and QFZ_CUDA are each
+# What a build contains beside the in-memory library in C.  QFZ_GDAL, QFZ_MPI, QFZ_CUDA and QFZ_WEB are
 # AUTO (used where found), ON (an error where missing) or OFF (not looked for); the result is in
 # QFZ_HAS_GDAL, QFZ_HAS_MPI and QFZ_HAS_CUDA (gpu.cmake).  A missing part is replaced by another
 # source file (none.c, transport_none.c), which reports what the build lacks: no code tests for it.
@@ -19,6 +19,7 @@ endfunction()
 qfz_feature(QFZ_GDAL "Raster files, jobs and the qfz command, which need GDAL and PROJ")
 qfz_feature(QFZ_MPI "Jobs on several processes, which need MPI")
 qfz_feature(QFZ_CUDA "The CUDA engine, which needs a CUDA compiler")
+qfz_feature(QFZ_WEB "The page of qfz explore and the WebAssembly module, which need Emscripten and Node.js")
 
 # GDAL and PROJ.  QFZ_RASTER_NEEDS: what programs built here link; QFZ_RASTER_INSTALLED: the same
 # for programs built against an installed archive.
@@ -47,5 +48,16 @@ if(NOT QFZ_MPI STREQUAL OFF)
         set(QFZ_TRANSPORT MPI::MPI_C)
     elseif(QFZ_MPI STREQUAL ON)
         message(FATAL_ERROR "QFZ_MPI is ON, but no MPI for C was found")
+    endif()
+endif()
+
+set(QFZ_HAS_WEB OFF)
+if(NOT QFZ_WEB STREQUAL OFF)
+    find_program(QFZ_EMCC emcc)
+    find_program(QFZ_NODE NAMES node nodejs)
+    if(QFZ_EMCC AND QFZ_NODE)
+        set(QFZ_HAS_WEB ON)
+    elseif(QFZ_WEB STREQUAL ON)
+        message(FATAL_ERROR "QFZ_WEB is ON, but Emscripten (emcc) or Node.js was not found")
     endif()
 endif()

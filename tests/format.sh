@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 2
 
 for tool in clang-format-14 clang-format; do
     if "$tool" --version 2>/dev/null | grep -q 'version 14\.'; then
-        find include src apps data tools tests \( -name '*.c' -o -name '*.cc' -o -name '*.h' \
+        find include src apps data tools tests web \( -name '*.c' -o -name '*.cc' -o -name '*.h' \
             -o -name '*.cu' -o -name '*.cuh' \) -print0 2>/dev/null |
             xargs -0 "$tool" --dry-run -Werror
         exit

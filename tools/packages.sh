@@ -26,6 +26,11 @@ missing_packages() {
     if [ "${1-}" = tests ] && ! { command -v mpicc && command -v mpirun; } >/dev/null; then
         printf '%s\n' libopenmpi-dev openmpi-bin
     fi
+    # The tests of the Python package.
+    if [ "${1-}" = tests ] && ! { python3 -c 'import numpy, pytest' ||
+        /usr/bin/python3 -c 'import numpy, pytest'; } 2>/dev/null; then
+        printf '%s\n' python3-numpy python3-pytest
+    fi
     # The documentation's site is built in a virtual environment.
     if [ "${1-}" = tests ] && ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
         echo python3-venv

@@ -2,13 +2,16 @@
 /* job.c - qfz_job_run(): checks of job and outputs, the task's passes, the report. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "core/memory.h"
+#include "job/comparison.h"
 #include "job/defaults.h"
 #include "job/job_identity.h"
+#include "job/output_links.h"
 #include "job/output_specs.h"
+#include "job/outputs_labels.h"
 #include "job/raster_options.h"
+#include "job/regions_run.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
 #include "job/task_run.h"
@@ -35,15 +38,16 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const qfz_job *const job = setup->job;
     const int n_parts = job->phase == QFZ_PHASE_ALL ? ranks->n : job->n_parts;
     const int n_writers = writers_of(job, n_parts);
-    if (job->count_only || job->phase == QFZ_PHASE_STITCH) return QFZ_OK;
+    if (job->count_only || job->phase == QFZ_PHASE_STITCH || setup->comparison) return QFZ_OK;
     QFZ_TRY(check_raster(setup, qfz_output_spec_main(setup), n_writers, source, err));
     QFZ_TRY(qfz_outputs_check_edges(setup, source, n_parts, err));
     if (job->labels)
         QFZ_TRY(check_raster(setup, qfz_output_spec_labels(setup, job->labels, 0), n_writers,
                              source, err));
-    if (!job->regions) return QFZ_OK;
+    QFZ_TRY(qfz_label_outputs_check(job, source, qfz_outputs_labels_bytes(setup), err));
     const qfz_output_options options = qfz_job_output_options(job);
-    return qfz_table_check(source, &options, job->regions, QFZ_POINTS, err);
+    if (job->forest) QFZ_TRY(qfz_table_check(source, &options, job->forest, QFZ_POINTS, err));
+    return job->regions ? qfz_table_check(source, &options, job->regions, QFZ_POINTS, err) : QFZ_OK;
 }
 
 static const qfz_task_passes *passes_of(qfz_task task)
@@ -52,15 +56,9 @@ static const qfz_task_passes *passes_of(qfz_task task)
     case QFZ_SIMPLIFY: return &qfz_task_simplify;
     case QFZ_SALIENCY: return &qfz_task_saliency;
     case QFZ_CURVE: return &qfz_task_curve;
+    case QFZ_FOREST: return &qfz_task_forest;
     default: return &qfz_task_label;
     }
-}
-
-static int64_t peak_rss_bytes(void)
-{
-    struct rusage usage;
-    (void)getrusage(RUSAGE_SELF, &usage);
-    return (int64_t)usage.ru_maxrss * 1024;
 }
 
 static void fill_report(const qfz_setup *setup, qfz_step_times *times, qfz_report *report)
@@ -69,10 +67,6 @@ static void fill_report(const qfz_setup *setup, qfz_step_times *times, qfz_repor
     report->height = setup->info.h;
     report->tiles = setup->tiling.n_x * setup->tiling.n_y;
     qfz_step_times_end(times, report);
-    report->seconds = 0;
-    for (int i = 0; i < report->n_steps; i++)
-        report->seconds += report->steps[i].seconds;
-    report->peak_rss_bytes = peak_rss_bytes();
     strncpy(report->engine, setup->engine->name, sizeof report->engine - 1);
     report->n_gpus = setup->choice.device_memory_bytes ? setup->choice.n_devices : 0;
     memcpy(report->warning, setup->choice.warning, sizeof report->warning);
@@ -91,7 +85,8 @@ static qfz_status add_up(qfz_run *run, qfz_report *report, qfz_error *err)
 /* -------------------------------------------------------------------------------------- the run */
 typedef struct job_run {
     const qfz_job *job; /* own */
-    qfz_job own;        /* the caller's job; its outputs are named without symbolic links */
+    qfz_comparison *comparison;
+    qfz_job own; /* the caller's job; its outputs are named without symbolic links */
     char *outputs[QFZ_OUTPUTS_MAX];
     const qfz_ranks *ranks;
     qfz_setup setup;
@@ -100,22 +95,6 @@ typedef struct job_run {
     qfz_run run;
     qfz_step_times times;
 } job_run;
-
-static qfz_status follow(const char **path, char **owned, qfz_error *err)
-{
-    if (!*path || !**path) return QFZ_OK;
-    QFZ_TRY(qfz_path_follow(owned, *path, err));
-    *path = *owned;
-    return QFZ_OK;
-}
-
-/* An output whose name is a symbolic link is written to the file that the link leads to. */
-static qfz_status follow_links(job_run *c, qfz_error *err)
-{
-    QFZ_TRY(follow(&c->own.dst, &c->outputs[0], err));
-    QFZ_TRY(follow(&c->own.labels, &c->outputs[1], err));
-    return follow(&c->own.regions, &c->outputs[2], err);
-}
 
 /* All ranks use the tiles of rank 0, whatever memory each has. */
 static qfz_status share_tiles(job_run *c, qfz_error *err)
@@ -166,9 +145,10 @@ cleanup:
 
 static qfz_status prepare(job_run *c, qfz_error *err)
 {
-    qfz_status st = follow_links(c, err);
+    qfz_status st = qfz_output_links_follow(&c->own, c->outputs, err);
     if (st == QFZ_OK) st = qfz_setup_init(&c->setup, c->job, &c->source, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
+    c->setup.comparison = c->comparison;
     if (c->ranks->n > 1) {
         QFZ_TRY(check_same_job(c, err));
         QFZ_TRY(share_tiles(c, err));
@@ -225,10 +205,11 @@ static void move_curve(qfz_run *run, qfz_curve *curve)
     run->curve = (qfz_curve){0};
 }
 
-static qfz_status run(const qfz_job *job, qfz_report *report, qfz_error *err)
+static qfz_status run(const qfz_job *job, qfz_comparison *comparison, qfz_report *report,
+                      qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
-    job_run c = {.own = *job, .ranks = job->ranks ? job->ranks : &alone};
+    job_run c = {.own = *job, .comparison = comparison, .ranks = job->ranks ? job->ranks : &alone};
     qfz_report found = {0};
     bool done;
     qfz_status st;
@@ -268,7 +249,14 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     if (report) QFZ_TRY(qfz_api_check(report, sizeof *report, "qfz_report", err));
     if (complete.task == QFZ_CURVE)
         QFZ_TRY(qfz_api_check(complete.curve, sizeof *complete.curve, "qfz_curve", err));
-    QFZ_TRY(run(&complete, &found, err));
+    QFZ_TRY(complete.task == QFZ_REGIONS ? qfz_regions_run(&complete, &found, err)
+                                         : run(&complete, NULL, &found, err));
     if (report) qfz_api_write(report, &found, sizeof found);
     return QFZ_OK;
+}
+
+qfz_status qfz_job_compare(const qfz_job *job, qfz_comparison *comparison, qfz_report *report,
+                           qfz_error *err)
+{
+    return run(job, comparison, report, err);
 }

@@ -22,15 +22,27 @@ qfz_source_options qfz_job_source_options(const qfz_job *job)
                                 .background = job->background,
                                 .is_saliency = job->task == QFZ_CUT,
                                 .any_edges = job->task == QFZ_CUT && job->edges,
+                                .is_labels = job->task == QFZ_REGIONS,
                                 .edges = job->task == QFZ_CUT ? NULL : job->edges,
                                 .alpha = job->criterion.alpha,
                                 .retry = retry_of(job),
                                 .allow_network = job->allow_network};
 }
 
+qfz_source_options qfz_job_stats_options(const qfz_job *job)
+{
+    return (qfz_source_options){.name = job->stats,
+                                .bands = job->stats_bands,
+                                .n_bands = (int)job->n_stats_bands,
+                                .nodata_rule = QFZ_NODATA_ANY,
+                                .retry = retry_of(job),
+                                .allow_network = job->allow_network};
+}
+
 qfz_output_options qfz_job_output_options(const qfz_job *job)
 {
-    return (qfz_output_options){.names = {job->dst, job->labels, job->regions},
+    return (qfz_output_options){.names = {job->dst, job->labels, job->regions, job->neighbours,
+                                          job->colors, job->quicklook, job->forest, job->polygons},
                                 .overwrite = job->overwrite,
                                 .retry = retry_of(job)};
 }
@@ -43,6 +55,14 @@ qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path)
                               .type = is_dst ? job->type : NULL,
                               .creation_options = job->creation_options,
                               .merge = job->merge,
+                              .n_threads = job->n_threads,
+                              .tile_px = job->tile_px,
+                              .has_journal = job->work != NULL};
+}
+
+qfz_sink_options qfz_job_colors_options(const qfz_job *job)
+{
+    return (qfz_sink_options){.output = qfz_job_output_options(job),
                               .n_threads = job->n_threads,
                               .tile_px = job->tile_px,
                               .has_journal = job->work != NULL};

@@ -139,10 +139,15 @@ void qfz_region_columns_close(qfz_region_columns *c)
     free(c);
 }
 
-qfz_table_spec qfz_region_columns_spec(const qfz_region_columns *c, const char *path)
+qfz_table_spec qfz_region_columns_spec(const qfz_region_columns *c, const char *path,
+                                       int64_t n_rows, int n_threads)
 {
-    return (qfz_table_spec){
-        .path = path, .geometry = QFZ_POINTS, .columns = c->specs, .n_columns = c->n_columns};
+    return (qfz_table_spec){.path = path,
+                            .geometry = QFZ_POINTS,
+                            .columns = c->specs,
+                            .n_columns = c->n_columns,
+                            .n_rows = n_rows,
+                            .n_threads = n_threads};
 }
 
 /* --------------------------------------------------------------------------------------- values */

@@ -14,8 +14,9 @@ qfz_status qfz_region_columns_open(qfz_region_columns **columns, const qfz_sourc
                                    int n_bands, int n_stats, int64_t n_rows, qfz_error *err);
 void qfz_region_columns_close(qfz_region_columns *columns); /* NULL is allowed */
 
-/* The spec of a table with these columns; valid until the columns are closed. */
-qfz_table_spec qfz_region_columns_spec(const qfz_region_columns *columns, const char *path);
+/* The spec of a table with these columns and n_rows rows; valid until the columns are closed. */
+qfz_table_spec qfz_region_columns_spec(const qfz_region_columns *columns, const char *path,
+                                       int64_t n_rows, int n_threads);
 
 /* Computes the values of n complete records; the rows are valid until the next call. */
 const qfz_table_rows *qfz_region_columns_fill(qfz_region_columns *columns, uint64_t *records,

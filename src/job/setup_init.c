@@ -51,6 +51,7 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
         .edges_are_float = setup->info.edges_are_float,
         .max_edge = setup->info.max_edge,
         .min_mass = job->min_area_m2 > 0 ? 1 : least_pixels(job),
+        .wants_forest = job->task == QFZ_FOREST,
     };
     rule->alpha_level = qfz_top_level(rule);
     if (edge_levels && rule->connectivity != setup->info.edges_connectivity)
@@ -58,7 +59,8 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
                         "%s: it has levels of %d-connected edges; use --connectivity %d",
                         job->edges, setup->info.edges_connectivity, setup->info.edges_connectivity);
     QFZ_TRY(qfz_max_level(rule, &setup->max_level, err));
-    if (equal)
+    if (rule->wants_forest && rule->min_mass == 0) rule->min_mass = 1;
+    if (equal || rule->wants_forest)
         rule->alpha_level = 0;
     else if (job->criterion.has_alpha && has_alpha_level(job->task))
         rule->alpha_level = qfz_level_of_alpha(rule, job->criterion.alpha);
@@ -71,10 +73,12 @@ static qfz_kind kind_of(qfz_task task)
 {
     switch (task) {
     case QFZ_LABEL:
+    case QFZ_FOREST:
     case QFZ_CUT: return QFZ_COMPONENTS;
     case QFZ_SIMPLIFY: return QFZ_OMEGA;
     case QFZ_SALIENCY: return QFZ_LEVELS;
     case QFZ_CURVE: return QFZ_JOINS;
+    case QFZ_REGIONS: break; /* a job of its own (regions_run.h) */
     }
     return QFZ_COMPONENTS;
 }
@@ -82,9 +86,10 @@ static qfz_kind kind_of(qfz_task task)
 /* ----------------------------------------------------------------------------------- the engine */
 /* The processors that a launcher or a batch system bound this process to; else this process's share
  * of the machine's. */
-static int machine_threads(const qfz_job *job)
+int qfz_job_threads(const qfz_job *job)
 {
     cpu_set_t set;
+    if (job->n_threads) return job->n_threads;
     const int all = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const int own = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : all;
     if (own < all) return own;
@@ -149,7 +154,7 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
         request.n_shown = show_gpus(job->gpu_view, &request, shown);
     QFZ_TRY(qfz_choose(&setup->choice, &request, err));
     setup->engine = setup->choice.engine;
-    setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);
+    setup->n_threads = qfz_job_threads(job);
     if (setup->n_threads < setup->choice.n_devices) setup->n_threads = setup->choice.n_devices;
     return QFZ_OK;
 }

@@ -41,6 +41,15 @@ static int64_t machine_memory(const qfz_job *job)
     return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / qfz_job_n_local(job);
 }
 
+qfz_status qfz_job_budget(const qfz_job *job, int64_t *bytes, qfz_error *err)
+{
+    const int64_t least = 64 * mebi;
+    *bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
+    if (*bytes >= least) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; qfz needs at least %.0f MB",
+                    (double)*bytes / 1e6, (double)least / 1e6);
+}
+
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {
     return value < low ? low : value > high ? high : value;
@@ -139,11 +148,12 @@ qfz_status qfz_setup_check_device(const qfz_setup *setup, qfz_error *err)
                     (long long)device_share(setup));
 }
 
-/* Bytes per pixel of a thread's share of the area filter: its worker, and zeroed. */
+/* Bytes per pixel of a thread's share of the area filter: its worker, zeroed, and the forest. */
 static int64_t filter_px_bytes(const qfz_setup *setup)
 {
     if (setup->rule.min_mass == 0) return 0;
-    return setup->engine->bytes_per_px(&setup->rule, QFZ_FILTER) + 1;
+    return setup->engine->bytes_per_px(&setup->rule, QFZ_FILTER) +
+           (setup->rule.wants_forest ? 2 : 1);
 }
 
 /* Bytes per pixel of a thread context.  With a journal of outputs, the output is in memory twice:
@@ -221,12 +231,7 @@ static bool least_tiles_fit(const qfz_setup *setup)
  * their share, the others shrink in proportion. */
 qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
 {
-    const qfz_job *const job = setup->job;
-    const int64_t least = 64 * mebi;
-    setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
-    if (setup->memory_bytes < least)
-        return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; qfz needs at least %.0f MB",
-                        (double)setup->memory_bytes / 1e6, (double)least / 1e6);
+    QFZ_TRY(qfz_job_budget(setup->job, &setup->memory_bytes, err));
     QFZ_TRY(plan_cache(setup, err));
     spare_threads(setup, least_tiles_fit);
     const int64_t shared = setup->memory_bytes - setup->cache_bytes;

@@ -5,13 +5,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static const char *first_output(const qfz_job *job)
+{
+    const char *const outputs[] = {job->dst,    job->regions,   job->neighbours,
+                                   job->colors, job->quicklook, job->polygons};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i]) return outputs[i];
+    return NULL;
+}
+
 void qfz_temp_folder(const qfz_job *job, char *folder, size_t size)
 {
     if (job->work && (size_t)snprintf(folder, size, "%s", job->work) < size) return;
-    const char *const slash = job->dst ? strrchr(job->dst, '/') : NULL;
+    const char *const output = first_output(job), *const slash =
+                                                      output ? strrchr(output, '/') : NULL;
     struct stat status;
     const int length =
-        slash ? snprintf(folder, size, "%.*s", (int)(slash - job->dst + 1), job->dst) : 0;
+        slash ? snprintf(folder, size, "%.*s", (int)(slash - output + 1), output) : 0;
     if (length > 0 && (size_t)length < size && stat(folder, &status) == 0 &&
         S_ISDIR(status.st_mode))
         return;

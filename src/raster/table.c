@@ -57,6 +57,19 @@ static qfz_status copy_spec(qfz_table *table, const qfz_table_spec *spec, qfz_er
     return QFZ_OK;
 }
 
+/* A file system on a network may not write the beginning of a file last, as FlatGeobuf here. */
+static const qfz_table_writer *writer_of(GDALDriverH driver, const qfz_table_spec *spec)
+{
+    const bool is_remote =
+        strncmp(spec->path, "/vsi", 4) == 0 && strncmp(spec->path, "/vsimem/", 8) != 0;
+    if (qfz_driver_is(driver, "CSV")) return &qfz_table_writer_csv;
+    if (qfz_driver_is(driver, "FlatGeobuf") &&
+        (spec->geometry == QFZ_POINTS || spec->geometry == QFZ_MULTIPOLYGONS) && spec->n_rows > 0 &&
+        !is_remote)
+        return &qfz_table_writer_fgb;
+    return &qfz_table_writer_ogr;
+}
+
 static qfz_status create(qfz_table *table, const qfz_source *source,
                          const qfz_output_options *options, const qfz_table_spec *spec,
                          qfz_error *err)
@@ -74,7 +87,7 @@ static qfz_status create(qfz_table *table, const qfz_source *source,
                                        .driver = driver,
                                        .srs = source->georef.srs,
                                        .retry = options->retry};
-    table->writer = &qfz_table_writer_ogr;
+    table->writer = writer_of(driver, &table->spec);
     return table->writer->create(&table->state, &table->target, err);
 }
 

@@ -37,6 +37,8 @@ typedef struct qfz_table_spec {
     qfz_table_geometry geometry;
     const qfz_column *columns;
     int n_columns;
+    int64_t n_rows; /* that will come; 0: unknown */
+    int n_threads;  /* that may make rows ready, at least 1 */
 } qfz_table_spec;
 
 /* Rows.  Everything is borrowed for the call. */

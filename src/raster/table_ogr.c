@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* table_ogr.c - tables through GDAL, one feature a row.
- *
- * In CSV a number has as many digits as strtod() needs to read the same double, in every locale; so
- * its columns are text columns without quotes. */
+/* table_ogr.c - tables through GDAL, one feature a row. */
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <math.h>
 #include <ogr_api.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/memory.h"
 #include "raster/driver.h"
 #include "raster/error_trap.h"
+#include "raster/gpkg_index.h"
 #include "raster/retry_vsi.h"
+#include "raster/sql.h"
 #include "raster/table_writer.h"
 #include "raster/text.h"
 
-enum { ROWS_PER_TRANSACTION = 20000 };
+enum { ROWS_PER_TRANSACTION = 100000 };
 
 typedef struct ogr_table {
     const qfz_table_target *target;
     GDALDatasetH dataset;
     OGRLayerH layer;
     OGRFeatureH feature; /* reused for every row */
-    bool is_text, is_indexed, has_transactions, in_transaction;
+    qfz_rtree *index;    /* of a GeoPackage with geometry; else NULL */
+    bool has_transactions, in_transaction;
     int64_t n_rows;
 } ogr_table;
 
@@ -38,8 +37,8 @@ static bool add_columns(ogr_table *table)
     const qfz_table_spec *const spec = table->target->spec;
     bool ok = true;
     for (int i = 0; i < spec->n_columns && ok; i++) {
-        const OGRFieldDefnH column = OGR_Fld_Create(
-            spec->columns[i].name, table->is_text ? OFTString : types[spec->columns[i].type]);
+        const OGRFieldDefnH column =
+            OGR_Fld_Create(spec->columns[i].name, types[spec->columns[i].type]);
         ok = OGR_L_CreateField(table->layer, column, FALSE) == OGRERR_NONE;
         OGR_Fld_Destroy(column);
     }
@@ -50,12 +49,17 @@ static bool add_columns(ogr_table *table)
  * system of retry_vsi.c repeats the write, and reports an error if all tries fail. */
 static qfz_status name_for_driver(const qfz_table_target *target, char **name, qfz_error *err)
 {
-    static const char *const of_one_file[] = {"CSV", "GeoJSON",    "GeoJSONSeq", "LIBKML",
-                                              "KML", "FlatGeobuf", "XLSX",       "ODS"};
+    static const char *const of_one_file[] = {"GeoJSON",    "GeoJSONSeq", "LIBKML", "KML",
+                                              "FlatGeobuf", "XLSX",       "ODS"};
     for (size_t i = 0; i < sizeof of_one_file / sizeof of_one_file[0]; i++)
         if (qfz_driver_is(target->driver, of_one_file[i]))
             return qfz_retry_vsi_name(name, target->temp, &target->retry, err);
     return qfz_text_copy(name, target->temp, err);
+}
+
+static bool is_gpkg(const qfz_table_target *target)
+{
+    return qfz_driver_is(target->driver, "GPKG");
 }
 
 static bool create_layer(ogr_table *table, const char *name)
@@ -70,8 +74,7 @@ static bool create_layer(ogr_table *table, const char *name)
     table->dataset = GDALCreate(target->driver, name, 0, 0, 0, GDT_Unknown, NULL);
     if (!table->dataset) return false;
     table->has_transactions = GDALDatasetTestCapability(table->dataset, ODsCTransactions) != 0;
-    if (table->is_text) options = CSLSetNameValue(options, "STRING_QUOTING", "IF_NEEDED");
-    if (table->is_indexed) options = CSLSetNameValue(options, "SPATIAL_INDEX", "NO");
+    if (is_gpkg(target)) options = CSLSetNameValue(options, "SPATIAL_INDEX", "NO");
     table->layer = GDALDatasetCreateLayer(table->dataset, CPLGetBasename(target->path),
                                           geometry == QFZ_NO_GEOMETRY ? NULL : target->srs,
                                           types[geometry], options);
@@ -86,6 +89,7 @@ static void ogr_close(void *state)
     ogr_table *const table = state;
     qfz_error_trap trap;
     if (!table) return;
+    qfz_rtree_close(table->index);
     qfz_error_trap_begin(&trap);
     if (table->feature) OGR_F_Destroy(table->feature);
     if (table->dataset) GDALClose(table->dataset);
@@ -93,65 +97,61 @@ static void ogr_close(void *state)
     free(table);
 }
 
-static qfz_status ogr_create(void **state, const qfz_table_target *target, qfz_error *err)
+/* The file has a temporary name and is deleted after a failure; so it needs no journal, and nothing
+ * needs to be on disk before the end. */
+static qfz_status prepare_gpkg(ogr_table *table, qfz_error *err)
 {
-    ogr_table *table = NULL;
+    const char *const path = table->target->path;
+    QFZ_TRY(qfz_sql_run(table->dataset, "PRAGMA synchronous = OFF", path, err));
+    QFZ_TRY(qfz_sql_run(table->dataset, "PRAGMA journal_mode = OFF", path, err));
+    if (table->target->spec->geometry == QFZ_NO_GEOMETRY) return QFZ_OK;
+    return qfz_gpkg_index_create(&table->index, table->dataset, table->layer, path, err);
+}
+
+static qfz_status open_table(ogr_table *table, qfz_error *err)
+{
+    const qfz_table_target *const target = table->target;
     char *name = NULL;
     qfz_error_trap trap;
     QFZ_TRY(name_for_driver(target, &name, err));
-    const qfz_status st = QFZ_NEW_ZERO(&table, 1, err);
-    if (st != QFZ_OK) {
-        free(name);
-        return st;
-    }
-    table->target = target;
-    table->is_text = qfz_driver_is(target->driver, "CSV");
-    table->is_indexed =
-        qfz_driver_is(target->driver, "GPKG") && target->spec->geometry != QFZ_NO_GEOMETRY;
     qfz_error_trap_begin(&trap);
     const bool ok = create_layer(table, name);
     qfz_error_trap_end(&trap);
     free(name);
-    if (!ok) {
-        ogr_close(table);
+    if (!ok)
         return qfz_error_trap_fail(&trap, err, QFZ_EIO, target->path,
                                    "the table could not be created");
-    }
-    *state = table;
-    return QFZ_OK;
+    return is_gpkg(target) ? prepare_gpkg(table, err) : QFZ_OK;
+}
+
+static qfz_status ogr_create(void **state, const qfz_table_target *target, qfz_error *err)
+{
+    ogr_table *table = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&table, 1, err));
+    table->target = target;
+    const qfz_status st = open_table(table, err);
+    if (st == QFZ_OK)
+        *state = table;
+    else
+        ogr_close(table);
+    return st;
 }
 
 /* ----------------------------------------------------------------------------------------- rows */
 static void set_real(ogr_table *table, int column, double value)
 {
-    char text[40];
-    if (isnan(value)) {
+    if (isnan(value))
         OGR_F_SetFieldNull(table->feature, column);
-        return;
-    }
-    if (!table->is_text) {
+    else
         OGR_F_SetFieldDouble(table->feature, column, value);
-        return;
-    }
-    if (value == floor(value) && fabs(value) < 1e15) {
-        (void)snprintf(text, sizeof text, "%lld", (long long)value);
-    } else {
-        qfz_real_print(text, sizeof text, value);
-    }
-    OGR_F_SetFieldString(table->feature, column, text);
 }
 
 static void set_whole(ogr_table *table, int column, int64_t value)
 {
-    char text[24];
-    if (value == QFZ_COLUMN_NULL) {
+    if (value == QFZ_COLUMN_NULL)
         OGR_F_SetFieldNull(table->feature, column);
-    } else if (table->is_text) {
-        (void)snprintf(text, sizeof text, "%lld", (long long)value);
-        OGR_F_SetFieldString(table->feature, column, text);
-    } else {
+    else
         OGR_F_SetFieldInteger64(table->feature, column, (GIntBig)value);
-    }
 }
 
 static void set_text(ogr_table *table, int column, const char *value)
@@ -208,47 +208,50 @@ static bool write_row(ogr_table *table, const qfz_table_rows *rows, int64_t i)
     return ++table->n_rows % ROWS_PER_TRANSACTION != 0 || begin_or_end(table, false);
 }
 
+/* Adds the row just written. */
+static qfz_status add_to_index(ogr_table *table, qfz_error *err)
+{
+    const OGRGeometryH geometry = OGR_F_GetGeometryRef(table->feature);
+    OGREnvelope e;
+    if (!table->index || !geometry || OGR_G_IsEmpty(geometry)) return QFZ_OK;
+    OGR_G_GetEnvelope(geometry, &e);
+    const qfz_extent box = {.x0 = e.MinX, .y0 = e.MinY, .x1 = e.MaxX, .y1 = e.MaxY};
+    return qfz_rtree_add(table->index, OGR_F_GetFID(table->feature), &box, err);
+}
+
 static qfz_status ogr_write(void *state, const qfz_table_rows *rows, qfz_error *err)
 {
     ogr_table *const table = state;
     qfz_error_trap trap;
+    qfz_status st = QFZ_OK;
     bool ok = true;
     qfz_error_trap_begin(&trap);
-    for (int64_t i = 0; i < rows->n && ok && !trap.failed; i++)
+    for (int64_t i = 0; i < rows->n && ok && !trap.failed && st == QFZ_OK; i++) {
         ok = write_row(table, rows, i);
+        if (ok) st = add_to_index(table, err);
+    }
     qfz_error_trap_end(&trap);
-    if (!ok || trap.failed)
+    if (st == QFZ_OK && (!ok || trap.failed))
         return qfz_error_trap_fail(&trap, err, QFZ_EIO, table->target->path,
                                    "a row could not be written");
-    return QFZ_OK;
+    return st;
 }
 
 /* -------------------------------------------------------------------------------------- the end */
-/* Makes the spatial index of a GeoPackage.  GDAL would also make it when the table is closed, but
- * then even for a table that is about to be deleted. */
-static bool make_index(ogr_table *table)
+static qfz_status finish_index(ogr_table *table, qfz_error *err)
 {
-    if (!table->is_indexed) return true;
-    char *const name = CPLEscapeString(OGR_L_GetName(table->layer), -1, CPLES_SQL);
-    char *const geometry = CPLEscapeString(OGR_L_GetGeometryColumn(table->layer), -1, CPLES_SQL);
-    const OGRLayerH made = GDALDatasetExecuteSQL(
-        table->dataset, CPLSPrintf("SELECT CreateSpatialIndex('%s', '%s')", name, geometry), NULL,
-        NULL);
-    CPLFree(name);
-    CPLFree(geometry);
-    const OGRFeatureH result = made ? OGR_L_GetNextFeature(made) : NULL;
-    const bool ok = result && OGR_F_GetFieldAsInteger(result, 0) == 1;
-    if (result) OGR_F_Destroy(result);
-    if (made) GDALDatasetReleaseResultSet(table->dataset, made);
-    return ok;
+    if (!table->index) return QFZ_OK;
+    return qfz_gpkg_index_finish(table->index, table->dataset, table->layer, table->target->path,
+                                 err);
 }
 
 static qfz_status ogr_finish(void *state, qfz_error *err)
 {
     ogr_table *const table = state;
     qfz_error_trap trap;
+    QFZ_TRY(finish_index(table, err));
     qfz_error_trap_begin(&trap);
-    const bool ok = begin_or_end(table, false) && make_index(table);
+    const bool ok = begin_or_end(table, false);
     OGR_F_Destroy(table->feature);
     GDALClose(table->dataset);
     table->feature = NULL;

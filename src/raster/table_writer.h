@@ -27,4 +27,10 @@ typedef struct qfz_table_writer {
 /* Through GDAL: any format. */
 extern const qfz_table_writer qfz_table_writer_ogr;
 
+/* CSV, without geometry. */
+extern const qfz_table_writer qfz_table_writer_csv;
+
+/* FlatGeobuf, of points or multipolygons whose number is known. */
+extern const qfz_table_writer qfz_table_writer_fgb;
+
 #endif

@@ -4,6 +4,13 @@
 #ifndef QFZ_REGIONS_H
 #define QFZ_REGIONS_H
 
+#include "regions/coloring.h"
 #include "regions/gather.h"
+#include "regions/label_tile.h"
+#include "regions/neighbours.h"
+#include "regions/picture.h"
+#include "regions/polygon.h"
+#include "regions/polygon_wkb.h"
+#include "regions/zones.h"
 
 #endif

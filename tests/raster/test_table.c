@@ -6,6 +6,8 @@
 #include <ogr_api.h>
 #include <ogr_srs_api.h>
 
+#include "raster/number_text.h"
+
 static const char src[] = "/vsimem/in/source.tif";
 
 static qfz_source *scene(int epsg)
@@ -28,7 +30,7 @@ static const qfz_column columns[] = {{"label", QFZ_COLUMN_UINT64}, {"left", QFZ_
                                      {"area", QFZ_COLUMN_DOUBLE},  {"lon", QFZ_COLUMN_DOUBLE},
                                      {"lat", QFZ_COLUMN_DOUBLE},   {"mean", QFZ_COLUMN_DOUBLE},
                                      {"name", QFZ_COLUMN_STRING}};
-enum { COLUMNS = sizeof columns / sizeof columns[0], ROWS_MAX = 40001 };
+enum { COLUMNS = sizeof columns / sizeof columns[0], ROWS_MAX = 140001 };
 
 /* Values of all rows; row i is the same in every table. */
 typedef struct cells {
@@ -51,8 +53,8 @@ static cells *make_cells(const qfz_source *source)
         c.area[i] = 100.1 + i;
         c.mean[i] = means[i % 4];
         c.name[i] = names[i % 4];
-        c.x[i] = 0.5 + i % 100;
-        c.y[i] = 0.5;
+        c.x[i] = 0.5 + i * 37 % 1000;
+        c.y[i] = 0.5 + (int)(i / 5.0) % 400;
     }
     qfz_source_to_crs(source, ROWS_MAX, c.x, c.y);
     memcpy(c.lon, c.x, sizeof c.x);
@@ -76,15 +78,19 @@ static qfz_status write_rows(qfz_table *table, const cells *c, int64_t first, in
 
 static qfz_table_spec spec_of(const char *path)
 {
-    return (qfz_table_spec){
-        .path = path, .geometry = QFZ_POINTS, .columns = columns, .n_columns = COLUMNS};
+    return (qfz_table_spec){.path = path,
+                            .geometry = QFZ_POINTS,
+                            .columns = columns,
+                            .n_columns = COLUMNS,
+                            .n_threads = 2};
 }
 
 static void write_table(const char *path, qfz_source *source, int64_t n_rows)
 {
     const qfz_output_options output = {.names = {path}};
-    const qfz_table_spec spec = spec_of(path);
+    qfz_table_spec spec = spec_of(path);
     const cells *const c = make_cells(source);
+    spec.n_rows = n_rows;
     qfz_table *table = NULL;
     OK(qfz_table_check(source, &output, path, QFZ_POINTS, &err));
     OK(qfz_table_create(&table, source, &output, &spec, &err));
@@ -119,6 +125,66 @@ static void csv_has_a_header_and_every_digit(void **state)
     (void)setlocale(LC_ALL, "C");
 }
 
+/* Bits of any double: of all sizes, or with few decimals, or near such a number. */
+static double random_real(uint64_t *seed)
+{
+    double value;
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    uint64_t bits = *seed ^ *seed >> 29;
+    const int kind = (int)(*seed >> 61);
+    if (kind >= 2) { /* exponents of 10^-5 .. 10^17 */
+        bits &= ~(UINT64_C(2047) << 52);
+        bits |= (uint64_t)(1006 + (*seed >> 20) % 74) << 52;
+    }
+    memcpy(&value, &bits, sizeof value);
+    if (kind >= 5) value = floor(value * 1000) / 1000;
+    if (kind == 7) value = nextafter(value, kind * 1e300);
+    return value;
+}
+
+static void numbers_have_the_digits_of_printf(void **state)
+{
+    (void)state;
+    static const double hard[] = {0,
+                                  -0.0,
+                                  1e-4,
+                                  0.1,
+                                  0.5,
+                                  0.25,
+                                  1e15,
+                                  1e15 / 7,
+                                  9.5e14 + 0.1,
+                                  0.3,
+                                  1.0 / 3,
+                                  99999999999999.9,
+                                  0.99999999999999989,
+                                  9.9999999999999991e-5,
+                                  123456789012345.6,
+                                  4503599627370495.5,
+                                  INFINITY,
+                                  -INFINITY,
+                                  5e-324,
+                                  1e300};
+    uint64_t seed = 7;
+    for (int i = 0; i < 150000; i++) {
+        const int n_hard = (int)(sizeof hard / sizeof hard[0]);
+        double value = i < n_hard ? hard[i] : random_real(&seed);
+        char text[QFZ_NUMBER_BYTES + 1], expected[40];
+        if (isnan(value)) continue;
+        text[qfz_real_write(text, value)] = '\0';
+        if (value == floor(value) && fabs(value) < 1e15)
+            (void)snprintf(expected, sizeof expected, "%.0f", value + 0.0);
+        else
+            (void)snprintf(expected, sizeof expected, "%.15g", value);
+        if (strtod(expected, NULL) != value)
+            (void)snprintf(expected, sizeof expected, "%.17g", value);
+        if (strcmp(text, expected) != 0) fail_msg("%a: %s, expected %s", value, text, expected);
+    }
+    char text[QFZ_NUMBER_BYTES + 1];
+    text[qfz_whole_write(text, INT64_MIN)] = '\0';
+    assert_string_equal(text, "-9223372036854775808");
+}
+
 static void places_are_longitude_then_latitude(void **state)
 {
     (void)state;
@@ -151,17 +217,117 @@ static void places_are_longitude_then_latitude(void **state)
     VSIUnlink(path);
 }
 
-static void many_rows_take_several_transactions(void **state)
+static int64_t count_in(OGRLayerH layer, double x0, double y0, double x1, double y1)
+{
+    OGR_L_SetSpatialFilterRect(layer, x0, y0, x1, y1);
+    return OGR_L_GetFeatureCount(layer, TRUE);
+}
+
+/* Queries of boxes of several sizes. */
+static void check_queries(OGRLayerH layer, const cells *c, int64_t n)
+{
+    for (int turn = 0; turn < 20; turn++) {
+        const int64_t i = turn * 977 % (n > 0 ? n : 1);
+        const double x0 = c->x[i] - 30 * turn, y0 = c->y[i] - 1, y1 = y0 + 10 * turn;
+        int64_t expected = 0;
+        for (int64_t j = 0; j < n; j++)
+            expected += c->x[j] >= x0 && c->x[j] <= c->x[i] && c->y[j] >= y0 && c->y[j] <= y1;
+        assert_int_equal(count_in(layer, x0, y0, c->x[i], y1), expected);
+    }
+    OGR_L_SetSpatialFilter(layer, NULL);
+}
+
+/* A row that moves is found at its new place. */
+static void check_triggers(OGRLayerH layer)
+{
+    const OGRGeometryH far = OGR_G_CreateGeometry(wkbPoint);
+    const OGRFeatureH row = OGR_L_GetFeature(layer, 1);
+    OGR_G_SetPoint_2D(far, 0, -5, -5);
+    OGR_F_SetGeometryDirectly(row, far);
+    assert_int_equal(OGR_L_SetFeature(layer, row), OGRERR_NONE);
+    OGR_F_Destroy(row);
+    assert_int_equal(count_in(layer, -6, -6, -4, -4), 1);
+}
+
+/* Trees of one node, of two levels and of more, and several times the boxes packed together. */
+static void a_geopackage_index_finds_every_row(void **state)
 {
     (void)state;
+    static const int64_t sizes[] = {0, 1, 51, 52, 2601, 2700, ROWS_MAX};
     static const char path[] = "/vsimem/out/b.gpkg";
     qfz_source *const source = scene(32632);
-    write_table(path, source, 40001);
+    const cells *const c = make_cells(source);
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        write_table(path, source, sizes[k]);
+        const GDALDatasetH made =
+            GDALOpenEx(path, GDAL_OF_VECTOR | GDAL_OF_UPDATE, NULL, NULL, NULL);
+        const OGRLayerH layer = GDALDatasetGetLayer(made, 0);
+        assert_int_equal(OGR_L_GetFeatureCount(layer, TRUE), sizes[k]);
+        const OGRLayerH checked = GDALDatasetExecuteSQL(
+            made, "SELECT HasSpatialIndex('b', 'geom') || rtreecheck('rtree_b_geom')", NULL, NULL);
+        const OGRFeatureH answer = OGR_L_GetNextFeature(checked);
+        assert_string_equal(OGR_F_GetFieldAsString(answer, 0), "1ok");
+        OGR_F_Destroy(answer);
+        GDALDatasetReleaseResultSet(made, checked);
+        check_queries(layer, c, sizes[k]);
+        if (sizes[k] > 0) check_triggers(layer);
+        GDALClose(made);
+        VSIUnlink(path);
+    }
     qfz_source_close(source);
-    const GDALDatasetH made = GDALOpenEx(path, GDAL_OF_VECTOR, NULL, NULL, NULL);
-    assert_int_equal(OGR_L_GetFeatureCount(GDALDatasetGetLayer(made, 0), TRUE), 40001);
-    GDALClose(made);
-    VSIUnlink(path);
+}
+
+static void check_cells(OGRFeatureH row, const cells *c, int64_t i)
+{
+    const char *const name = OGR_F_GetFieldAsString(row, 6);
+    assert_true(OGR_F_GetFieldAsInteger64(row, 0) == (GIntBig)c->label[i]);
+    assert_int_equal(OGR_F_IsFieldSetAndNotNull(row, 1), c->left[i] != QFZ_COLUMN_NULL);
+    if (c->left[i] != QFZ_COLUMN_NULL) assert_true(OGR_F_GetFieldAsInteger64(row, 1) == c->left[i]);
+    assert_true(OGR_F_GetFieldAsDouble(row, 2) == c->area[i]);
+    assert_int_equal(OGR_F_IsFieldSetAndNotNull(row, 5), !isnan(c->mean[i]));
+    if (!isnan(c->mean[i])) assert_true(OGR_F_GetFieldAsDouble(row, 5) == c->mean[i]);
+    assert_int_equal(OGR_F_IsFieldSetAndNotNull(row, 6), c->name[i] != NULL);
+    if (c->name[i]) assert_string_equal(name, c->name[i]);
+    const OGRGeometryH point = OGR_F_GetGeometryRef(row);
+    assert_true(OGR_G_GetX(point, 0) == c->x[i] && OGR_G_GetY(point, 0) == c->y[i]);
+}
+
+static void a_flatgeobuf_index_finds_every_row(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {0, 1, 15, 16, 17, 256, 257, 4097, ROWS_MAX};
+    static const char path[] = "/vsimem/out/b.fgb";
+    qfz_source *const source = scene(32632);
+    const cells *const c = make_cells(source);
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        int64_t n = 0, sum = 0;
+        write_table(path, source, sizes[k]);
+        const GDALDatasetH made = GDALOpenEx(path, GDAL_OF_VECTOR, NULL, NULL, NULL);
+        const OGRLayerH layer = GDALDatasetGetLayer(made, 0);
+        assert_int_equal(OGR_L_GetFeatureCount(layer, TRUE), sizes[k]);
+        for (OGRFeatureH row; (row = OGR_L_GetNextFeature(layer)) != NULL; n++) {
+            const int64_t i = OGR_F_GetFieldAsInteger64(row, 0) - (int64_t)c->label[0];
+            check_cells(row, c, i);
+            sum += i;
+            if (n % 1000 == 0) { /* the number of a feature leads to the same feature */
+                const OGRFeatureH again = OGR_L_GetFeature(layer, OGR_F_GetFID(row));
+                check_cells(again, c, i);
+                OGR_F_Destroy(again);
+                OGR_L_SetNextByIndex(layer, n + 1);
+            }
+            OGR_F_Destroy(row);
+        }
+        assert_true(n == sizes[k] && sum == n * (n - 1) / 2);
+        check_queries(layer, c, sizes[k]);
+        if (n > 0) {
+            OGREnvelope found;
+            assert_int_equal(OGR_L_GetExtent(layer, &found, FALSE), OGRERR_NONE);
+            assert_int_equal(count_in(layer, found.MinX, found.MinY, found.MaxX, found.MaxY), n);
+        }
+        GDALClose(made);
+        VSIUnlink(path);
+    }
+    qfz_source_close(source);
 }
 
 static void other_formats_work(void **state)
@@ -212,8 +378,11 @@ static void polygons_keep_their_holes(void **state)
     }
     for (int k = 0; k < 3; k++) {
         const void *const values[] = {labels};
-        const qfz_table_spec spec = {
-            .path = names[k], .geometry = QFZ_MULTIPOLYGONS, .columns = label, .n_columns = 1};
+        const qfz_table_spec spec = {.path = names[k],
+                                     .geometry = QFZ_MULTIPOLYGONS,
+                                     .columns = label,
+                                     .n_columns = 1,
+                                     .n_threads = 1};
         const qfz_table_rows rows = {.n = 2, .columns = values, .wkb = wkb, .wkb_starts = starts};
         qfz_table *table = NULL;
         OK(qfz_table_create(&table, source, &output, &spec, &err));
@@ -266,8 +435,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_has_a_header_and_every_digit),
+        cmocka_unit_test(numbers_have_the_digits_of_printf),
         cmocka_unit_test(places_are_longitude_then_latitude),
-        cmocka_unit_test(many_rows_take_several_transactions),
+        cmocka_unit_test(a_geopackage_index_finds_every_row),
+        cmocka_unit_test(a_flatgeobuf_index_finds_every_row),
         cmocka_unit_test(other_formats_work),
         cmocka_unit_test(polygons_keep_their_holes),
         cmocka_unit_test(unknown_names_are_refused_and_nothing_stays),

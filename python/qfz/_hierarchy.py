@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""The whole hierarchy of an image: its alpha-tree, and the number of regions for every alpha."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _library, _structs
+from ._image import Source, read_edges
+from ._session import Session, address, criterion
+
+
+class Tree(NamedTuple):
+    """An alpha-tree; see `tree`."""
+
+    parent: npt.NDArray[np.uint32]
+    level: npt.NDArray[Any]
+
+
+class Curve(NamedTuple):
+    """The number of regions for every alpha; see `curve`."""
+
+    alpha: npt.NDArray[np.float64]
+    regions: npt.NDArray[np.int64]
+
+
+def tree(
+    image: npt.ArrayLike,
+    distance: str = "linf",
+    connectivity: int = 4,
+    mask: npt.ArrayLike | None = None,
+    *,
+    channel_axis: int | None = None,
+    weights: Sequence[float] | None = None,
+    edges: npt.ArrayLike | None = None,
+    threads: int = 1,
+    engine: str = "auto",
+) -> Tree:
+    """Compute the canonical alpha-tree of an image.
+
+    Parameters are those of `label`.
+
+    Returns
+    -------
+    parent : uint32 array
+        The parent of each node; a root is its own parent.  Node y * W + x is pixel (y, x); nodes
+        from H * W on are inner nodes.  Inner nodes that are not in use are roots without children.
+    level : uint32 or float32 array
+        The level of each node, in the type of `saliency`: 0 for pixels; an inner node's level is
+        higher than those of its children, except that flat zones are inner nodes of level 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> parent, level = tree(np.array([[1, 2, 9]], dtype=np.uint8))
+    >>> top = parent[0]
+    >>> print(level[top], level[parent[top]])
+    1 7
+    """
+    source = Source(image, channel_axis, mask)
+    rule = criterion(connectivity, distance, None, None, None, weights)
+    with Session(source, rule, read_edges(edges), threads, engine) as session:
+        return Tree(*session.tree())
+
+
+def curve(
+    image: npt.ArrayLike,
+    distance: str = "linf",
+    connectivity: int = 4,
+    mask: npt.ArrayLike | None = None,
+    *,
+    channel_axis: int | None = None,
+    weights: Sequence[float] | None = None,
+    edges: npt.ArrayLike | None = None,
+    threads: int = 1,
+    engine: str = "auto",
+) -> Curve:
+    """Count the alpha-components of an image for every alpha.
+
+    Parameters are those of `label`.
+
+    Returns
+    -------
+    alpha : float64 array
+        0, and each larger alpha at which the number of regions changes, ascending.
+    regions : int64 array
+        The number of regions from this alpha on, up to the next one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> alpha, n = curve(np.array([[1, 2, 9, 9]], dtype=np.uint8))
+    >>> alpha.tolist(), n.tolist()
+    ([0.0, 1.0, 7.0], [3, 2, 1])
+    """
+    source = Source(image, channel_axis, mask)
+    rule = criterion(connectivity, distance, None, None, None, weights)
+    with Session(source, rule, read_edges(edges), threads, engine) as session:
+        parent, level = session.tree()
+    n_pixels = source.h * source.w
+    n_valid = n_pixels if source.valid is None else int(np.count_nonzero(source.valid))
+    children = np.bincount(parent[parent != np.arange(len(parent))], minlength=len(parent))
+    joins = children > 1  # a node with k children leaves k - 1 regions fewer
+    levels, which = np.unique(level[joins], return_inverse=True)
+    alpha = levels.astype(np.float64)
+    fewer = np.bincount(which, children[joins] - 1, len(levels)).astype(np.int64)
+    if not len(alpha) or alpha[0] > 0:
+        alpha, fewer = np.concatenate(([0.0], alpha)), np.concatenate(([0], fewer))
+    return Curve(alpha, n_valid - np.cumsum(fewer))
+
+
+def linkage(
+    a: npt.ArrayLike, b: npt.ArrayLike, level: npt.ArrayLike, n_regions: int
+) -> npt.NDArray[np.float64]:
+    """Turn the table of a hierarchy into SciPy's linkage matrix.
+
+    Parameters
+    ----------
+    a, b : array_like, (M,)
+        Labels of two regions, 1 to n_regions, that each row joins: columns of `tree_file`'s table.
+    level : array_like, (M,)
+        Dissimilarity at which the two regions meet.
+    n_regions : int
+        Number of regions of level 0.
+
+    Returns
+    -------
+    linkage : float64 array, (n_regions - 1, 4)
+        Each row: two clusters, their distance, and the number of regions in the new cluster, for
+        scipy.cluster.hierarchy.  Areas that no row joins meet last, at infinity.
+
+    Examples
+    --------
+    >>> linkage([2, 1], [3, 2], [5.0, 1.0], 3).tolist()
+    [[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 5.0, 3.0]]
+    """
+    first, second = (np.ascontiguousarray(ends, np.uint64) for ends in (a, b))
+    levels = np.ascontiguousarray(level, np.float64)
+    if not first.shape == second.shape == levels.shape == (first.size,):
+        raise ValueError(
+            f"a, b and level have shapes {first.shape}, {second.shape}, {levels.shape}"
+        )
+    library, error = _library.for_arrays(), _structs.Error()
+    made = np.empty((max(n_regions - 1, 0), 4))
+    rows = _structs.TreeTable(
+        ctypes.sizeof(_structs.TreeTable),
+        n_regions,
+        first.size,
+        address(first),
+        address(second),
+        address(levels),
+    )
+    status = library.qfz_tree_table_linkage(ctypes.byref(rows), address(made), ctypes.byref(error))
+    _library.check(status, error)
+    return made

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""From arrays of the caller to the layout that the C library reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._structs import NO_EDGE
+
+#: Pixel types of the library (qfz_type), and what is read as one of them without a copy.
+_TYPES: dict[Any, int] = {
+    np.dtype(np.uint8): 0,
+    np.dtype(np.int8): 1,
+    np.dtype(np.uint16): 2,
+    np.dtype(np.int16): 3,
+    np.dtype(np.uint32): 4,
+    np.dtype(np.int32): 5,
+    np.dtype(np.float32): 6,
+    np.dtype(np.bool_): 0,
+}
+_INTEGERS = [np.dtype(t) for t in ("u1", "i1", "u2", "i2", "u4", "i4")]
+_FLOAT32 = np.dtype(np.float32)
+
+#: Levels of edges, and whether they are the bits of singles.
+Edges = tuple[npt.NDArray[np.uint32], bool]
+
+Bools = npt.NDArray[np.bool_]
+
+
+def _smallest_integers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Copy 64-bit integers into the smallest type that holds them."""
+    low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    for dtype in _INTEGERS:
+        limits = np.iinfo(dtype)
+        if limits.min <= low and high <= limits.max:
+            return array.astype(dtype)
+    raise ValueError(f"{array.dtype} values from {low} to {high}: 32 bits cannot hold them")
+
+
+def _to_supported(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
+    """Copy an array of another type into a supported type, if nothing is lost."""
+    native = array.dtype.newbyteorder("=")
+    if native in _TYPES:
+        return array.astype(native)
+    if array.dtype.kind in "iu":
+        return _smallest_integers(array)
+    if native == np.dtype(np.float16):
+        return array.astype(np.float32)
+    remedy = "; astype(numpy.float32) rounds them to 24 bits" if array.dtype.kind == "f" else ""
+    raise TypeError(f"{what} of type {array.dtype} are not supported{remedy}")
+
+
+def _bands_first(array: npt.NDArray[Any], channel_axis: int | None) -> npt.NDArray[Any]:
+    if channel_axis is None:
+        if array.ndim != 2:
+            remedy = "; channel_axis says which axis holds the bands" if array.ndim == 3 else ""
+            raise ValueError(f"an image of shape {array.shape} has no two axes{remedy}")
+        return array
+    if array.ndim != 3:
+        raise ValueError(f"channel_axis needs an image of 3 axes, not of shape {array.shape}")
+    if not -3 <= channel_axis < 3:
+        raise ValueError(f"channel_axis is {channel_axis}; the image has 3 axes")
+    return array if channel_axis in (0, -3) else np.moveaxis(array, channel_axis, 0)
+
+
+def _in_all_bands(condition: Bools) -> Bools:
+    return condition if condition.ndim == 2 else np.all(condition, axis=0)
+
+
+def _in_any_band(condition: Bools) -> Bools:
+    return condition if condition.ndim == 2 else np.any(condition, axis=0)
+
+
+class Source:
+    """An image as the library reads it.
+
+    Attributes
+    ----------
+    pixels : contiguous array of a supported type, (H, W) or (B, H, W)
+    valid : contiguous bool array (H, W), or None if every pixel is valid
+    """
+
+    __slots__ = ("pixels", "valid", "h", "w", "n_bands", "type")
+
+    def __init__(
+        self,
+        image: npt.ArrayLike,
+        channel_axis: int | None = None,
+        mask: npt.ArrayLike | None = None,
+        background: float | None = None,
+    ) -> None:
+        valid: Bools | None = None
+        array = np.asarray(image)
+        kind = _TYPES.get(array.dtype)
+        bands = _bands_first(array, channel_axis)
+        if kind is None:
+            bands = _to_supported(bands, "pixels")
+            kind = _TYPES[bands.dtype]
+        if not bands.flags.c_contiguous:
+            bands = np.ascontiguousarray(bands)
+        self.pixels = bands
+        self.type = kind
+        self.h, self.w = bands.shape[-2:]
+        self.n_bands = bands.shape[0] if bands.ndim == 3 else 1
+        if isinstance(image, np.ma.MaskedArray) and image.mask is not np.ma.nomask:
+            valid = ~_in_any_band(_bands_first(np.ma.getmaskarray(image), channel_axis))
+        if bands.dtype == _FLOAT32:
+            nan = np.isnan(bands)
+            if nan.any():
+                valid = _and(valid, ~_in_any_band(nan))
+        if mask is not None:
+            valid = _and(valid, _read_mask(mask, self.h, self.w))
+        if background is not None:
+            valid = _and(valid, ~_in_all_bands(bands == background))
+        self.valid = None if valid is None else np.ascontiguousarray(valid)
+
+
+def _and(valid: Bools | None, more: Bools) -> Bools:
+    return more if valid is None else valid & more
+
+
+def _read_mask(mask: npt.ArrayLike, h: int, w: int) -> Bools:
+    array = np.asarray(mask)
+    if array.shape != (h, w):
+        raise ValueError(f"mask has shape {array.shape}; the image has {h} rows and {w} columns")
+    return array if array.dtype == np.bool_ else array != 0
+
+
+def _level_bits(levels: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
+    """Copy single-precision levels into their bits; NaN becomes NO_EDGE."""
+    if (levels < 0).any():
+        raise ValueError("levels of edges must be at least 0")
+    bits: npt.NDArray[np.uint32] = (levels + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0
+    bits[np.isnan(levels)] = NO_EDGE
+    return bits
+
+
+def read_edges(edges: npt.ArrayLike | None) -> Edges | None:
+    """Return levels of edges as the library reads them, or None."""
+    return None if edges is None else read_levels(edges)
+
+
+def read_levels(levels: npt.ArrayLike) -> Edges:
+    """Return levels of edges as the library reads them; contiguous uint32 is not copied."""
+    array = np.asarray(levels)
+    if array.ndim != 3 or array.shape[0] not in (2, 4):
+        raise ValueError(
+            f"levels of edges have shape {array.shape}; it must be (2, H, W) for 4-connected "
+            "pixels and (4, H, W) for 8-connected pixels"
+        )
+    if array.dtype not in _TYPES:
+        array = _to_supported(array, "levels of edges")
+    if array.dtype == _FLOAT32:
+        return np.ascontiguousarray(_level_bits(array)), True
+    if array.dtype.kind == "i" and array.size and array.min() < 0:
+        raise ValueError("levels of edges must be at least 0")
+    return np.ascontiguousarray(array, dtype=np.uint32), False
