@@ -195,16 +195,29 @@ qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
 
 /* --------------------------------------------------------------------------------------- the end
  */
+/* Frees what the outputs that follow do not need. */
+static void drop_read(qfz_label_outputs *out)
+{
+    qfz_values_close(out->level_values);
+    qfz_values_close(out->stats_values);
+    qfz_zones_close(out->zones);
+    out->level_values = out->stats_values = NULL;
+    out->zones = NULL;
+}
+
 static qfz_status write_pairs(qfz_label_outputs *out, qfz_error *err)
 {
     qfz_progress_begin(out->pass.progress, "neighbours", QFZ_LABEL_OUTPUTS_SHARE / 3, 0);
     QFZ_TRY(qfz_neighbour_rows_write(out->neighbours, out->rule != NULL, out->pass.n_threads,
                                      out->job, out->source, out->pass.progress, &out->pairs, err));
+    qfz_neighbours_close(out->neighbours);
+    out->neighbours = NULL;
     return qfz_table_finish(out->pairs, err);
 }
 
 qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
 {
+    drop_read(out);
     if (out->neighbours) QFZ_TRY(write_pairs(out, err));
     return out->paints ? qfz_label_paint_finish(&out->paint, QFZ_LABEL_OUTPUTS_SHARE / 3, err)
                        : QFZ_OK;
