@@ -11,15 +11,30 @@ static int stats_bands(const qfz_setup *setup)
     return setup->job->task == QFZ_CUT ? 0 : setup->info.n_bands;
 }
 
+/* Workers and caches are still there while GDAL keeps rows. */
+static int64_t memory_of(const qfz_setup *setup)
+{
+    return setup->memory_bytes / 4;
+}
+
+qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    if (!setup->job->regions) return QFZ_OK;
+    return qfz_table_check_rows(setup->job->regions, qfz_region_columns_most(stats_bands(setup)),
+                                (int64_t)run->count.total, memory_of(setup), err);
+}
+
 qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
     const qfz_output_options options = qfz_job_output_options(setup->job);
     *rows = (qfz_region_rows){.run = run};
     QFZ_TRY(qfz_region_columns_open(&rows->columns, run->source, setup->info.n_bands,
-                                    stats_bands(setup), ROWS, err));
-    const qfz_table_spec spec = qfz_region_columns_spec(
-        rows->columns, setup->job->regions, (int64_t)run->count.total, setup->n_threads);
+                                    stats_bands(setup), ROWS, setup->n_threads, err));
+    qfz_table_spec spec = qfz_region_columns_spec(rows->columns, setup->job->regions,
+                                                  (int64_t)run->count.total, setup->n_threads);
+    spec.memory_bytes = memory_of(setup);
     return qfz_table_create(&rows->table, run->source, &options, &spec, err);
 }
 
@@ -30,8 +45,8 @@ qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t
     const double total = (double)rows->run->count.total;
     for (int64_t first = 0; first < n; first += ROWS) {
         const int64_t some = n - first < ROWS ? n - first : ROWS;
-        const qfz_table_rows *const batch =
-            qfz_region_columns_fill(rows->columns, records + first * words, some);
+        const qfz_table_rows *batch;
+        QFZ_TRY(qfz_region_columns_fill(rows->columns, records + first * words, some, &batch, err));
         QFZ_TRY(qfz_table_write(rows->table, batch, err));
         rows->n += some;
         QFZ_TRY(qfz_progress_advance_to(&rows->run->progress, (double)rows->n / total, err));
