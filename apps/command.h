@@ -19,12 +19,13 @@ enum {
     FOR_SALIENCY = 1 << QFZ_SALIENCY,
     FOR_CUT = 1 << QFZ_CUT,
     FOR_CURVE = 1 << QFZ_CURVE,
-    FOR_TASKS = FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT | FOR_CURVE,
-    FOR_INFO = 1 << 5,
-    FOR_BENCH = 1 << 6,
-    FOR_RUN = 1 << 7,
-    FOR_HELP = 1 << 8,
-    FOR_COMPLETION = 1 << 9
+    FOR_REGIONS = 1 << QFZ_REGIONS,
+    FOR_TASKS = FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT | FOR_CURVE | FOR_REGIONS,
+    FOR_INFO = 1 << 6,
+    FOR_BENCH = 1 << 7,
+    FOR_RUN = 1 << 8,
+    FOR_HELP = 1 << 9,
+    FOR_COMPLETION = 1 << 10
 };
 
 struct request;
@@ -57,6 +58,7 @@ extern const command simplify_command;
 extern const command saliency_command;
 extern const command cut_command;
 extern const command curve_command;
+extern const command regions_command;
 extern const command info_command;
 extern const command run_command;
 extern const command help_command;

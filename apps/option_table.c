@@ -8,11 +8,12 @@
 
 #include "setters.h"
 
-#define FOR_REGIONS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
+#define FOR_LABELS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
 #define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE)
 #define FOR_RASTERS (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT)
 #define FOR_JOBS (FOR_RASTERS | FOR_CURVE)
-#define FOR_ALL (FOR_JOBS | FOR_INFO | FOR_BENCH)
+#define FOR_READS (FOR_JOBS | FOR_REGIONS) /* commands that read a raster */
+#define FOR_ALL (FOR_READS | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
 #define FOR_EVERY (FOR_ALL | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
@@ -39,11 +40,17 @@ const option option_table[] = {
      HELP("Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that share an edge or "
           "a corner). Default: 4."),
      .set = set_chosen_int, .at = AT(job.criterion.connectivity)},
-    {"--distance", TAKES("l1|l2|linf|sam"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
-     .section = criterion,
-     HELP("Dissimilarity of two neighbours over all bands: l1 (sum of the absolute differences), "
-          "l2 (Euclidean distance), linf (largest absolute difference) or sam (spectral angle: the "
-          "angle between the two vectors of values, in radians). Default: l1."),
+    {"--distance", TAKES("l1|l2|linf|sam"),
+     .commands = FOR_IMAGES | FOR_REGIONS | FOR_INFO | FOR_BENCH, .section = criterion,
+     .help =
+         {{FOR_REGIONS, "Level of the edge between two neighbours in --neighbours, from the "
+                        "bands of --stats: l1 (sum of the absolute differences), l2 (Euclidean "
+                        "distance), linf (largest absolute difference) or sam (spectral angle, "
+                        "in radians). Default: l1."},
+          {0,
+           "Dissimilarity of two neighbours over all bands: l1 (sum of the absolute differences), "
+           "l2 (Euclidean distance), linf (largest absolute difference) or sam (spectral angle: "
+           "the angle between the two vectors of values, in radians). Default: l1."}},
      .set = set_choice, .at = AT(job.criterion.distance)},
     {"--weights", TAKES("W,W,..."), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
      .section = criterion,
@@ -115,25 +122,34 @@ const option option_table[] = {
      .set = set_number, .low = -INFINITY, .at = AT(job.background),
      .at_has = AT(job.has_background)},
 
-    {"-b", TAKES("BAND[,BAND...]"), .repeats = true, .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
-     .section = pixels,
-     HELP("Bands to use, counted from 1. Repeatable: -b 1,2 equals -b 1 -b 2. Default: every band "
-          "except alpha bands."),
+    {"-b", TAKES("BAND[,BAND...]"), .repeats = true,
+     .commands = FOR_IMAGES | FOR_REGIONS | FOR_INFO | FOR_BENCH, .section = pixels,
+     .help =
+         {{FOR_REGIONS, "The band that holds the labels, counted from 1. Default: the only band "
+                        "of LABELS."},
+          {0,
+           "Bands to use, counted from 1. Repeatable: -b 1,2 equals -b 1 -b 2. Default: every band "
+           "except alpha bands."}},
      .set = add_bands, .low = 1, .high = INT_MAX},
-    {"--mask", TAKES("FILE"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
+    {"--mask", TAKES("FILE"), .commands = FOR_READS | FOR_INFO, .section = pixels,
      HELP("A raster of the size of the source raster; pixels where FILE is 0 are invalid. Default: "
           "the mask band and alpha band of the source raster."),
      .set = set_text, .at = AT(job.mask)},
-    {"--nodata", TAKES("V"), .commands = FOR_JOBS | FOR_INFO, .section = pixels,
-     HELP("Nodata value, instead of the value that the source raster declares; nan is allowed. A "
-          "value that the pixel type cannot hold is the value of no pixel: -9999 makes every pixel "
-          "of a UInt8 raster valid. Default: the nodata value of the source raster."),
+    {"--nodata", TAKES("V"), .commands = FOR_READS | FOR_INFO, .section = pixels,
+     .help =
+         {{FOR_REGIONS, "Pixels with the label V belong to no region, as those with 0 do, instead "
+                        "of those with the nodata value that LABELS declares. Default: the "
+                        "nodata value of LABELS."},
+          {0,
+           "Nodata value, instead of the value that the source raster declares; nan is allowed. A "
+           "value that the pixel type cannot hold is the value of no pixel: -9999 makes every "
+           "pixel of a UInt8 raster valid. Default: the nodata value of the source raster."}},
      .set = set_any_number, .at = AT(job.nodata), .at_has = AT(job.has_nodata)},
     {"--nodata-rule", TAKES("all|any"), .commands = FOR_IMAGES | FOR_INFO, .section = pixels,
      HELP("A pixel is invalid if it has the nodata value in all bands, or in any band. Default: "
           "all."),
      .set = set_choice, .at = AT(job.nodata_rule)},
-    {"-oo", "--oo", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_JOBS | FOR_INFO,
+    {"-oo", "--oo", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_READS | FOR_INFO,
      .section = pixels,
      HELP("Open option of the GDAL driver of the source raster. Repeatable. Default: none."),
      .set = add_key_value, .at = AT(open_options)},
@@ -149,8 +165,13 @@ const option option_table[] = {
      HELP("Also write the labels of the regions to the raster FILE: 1..N, and 0 where the pixel is "
           "invalid. Default: no label raster."),
      .set = set_text, .at = AT(job.labels)},
-    {"--regions", TAKES("FILE"), .commands = FOR_REGIONS | FOR_INFO, .section = output,
-     .help = {{FOR_CUT, "Also write a table of the regions to FILE, one row per region: label, "
+    {"--regions", "--table", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     .help = {{FOR_REGIONS, "Write a table of the regions to FILE, one row per label: label, "
+                            "pixels, area in square metres, centroid and bounding box. The "
+                            "extension of FILE selects the GDAL vector driver: .gpkg, .csv and "
+                            "others. Default: no table."},
+              {FOR_CUT, "Also write a table of the regions to FILE, one row per region: label, "
                         "pixels, area in square metres, centroid and bounding box. The extension "
                         "of FILE selects the GDAL vector driver: .gpkg, .csv and others. Default: "
                         "no table."},
@@ -159,6 +180,37 @@ const option option_table[] = {
                   "standard deviation per band. The extension of FILE selects the GDAL vector "
                   "driver: .gpkg, .csv and others. Default: no table."}},
      .set = set_text, .at = AT(job.regions)},
+    {"--columns", TAKES("NAME[,NAME...]"),
+     .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO, .section = output,
+     HELP("Columns of the table of --regions, in this order, for example label,area,mean_1. A name "
+          "without the number of its band, for example mean, stands for all bands. Default: all "
+          "columns."),
+     .set = set_text, .at = AT(job.columns)},
+    {"--neighbours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     .help = {{FOR_REGIONS,
+               "Write a table of the pairs of neighbours to FILE: the labels a < b, edges "
+               "(sides of pixels that the two regions share), length in metres, and with "
+               "--stats the mean and the least level of these edges. Regions that touch "
+               "in corners only are no neighbours. Default: no table."},
+              {FOR_CUT,
+               "Also write a table of the pairs of neighbours to FILE: the labels a < b, edges "
+               "(sides of pixels that the two regions share), length in metres, and with "
+               "--stats the mean and the least l1 difference across these edges. Regions that "
+               "touch in corners only are no neighbours. Default: no table."},
+              {0,
+               "Also write a table of the pairs of neighbours to FILE: the labels a < b, edges "
+               "(sides of pixels that the two regions share), length in metres, and the mean and "
+               "the least level of these edges. Regions that touch in corners only are no "
+               "neighbours. simplify needs --labels too. Default: no table."}},
+     .set = set_text, .at = AT(job.neighbours)},
+    {"--stats", TAKES("FILE[,BAND...]"), .commands = FOR_LABEL | FOR_CUT | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Add to the table of regions the statistics of the raster FILE, of the same size, in "
+          "each region: the number of pixels with values, and per band sum, mean, minimum, maximum "
+          "and standard deviation. FILE,1,3 uses these bands. A pixel that is nodata in a band "
+          "used does not count. Default: no statistics."),
+     .set = set_stats, .low = 1, .high = INT_MAX},
     {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
      HELP("GDAL driver of the output rasters, for example COG. Default: the driver for the "
           "extension of DST; GTiff if there is none."),
@@ -181,7 +233,7 @@ const option option_table[] = {
      HELP("Creation option of the GDAL driver of the output rasters. Repeatable. Default for "
           "GTiff: tiled, with ZSTD compression."),
      .set = add_key_value, .at = AT(creation_options)},
-    {"--count-only", .commands = FOR_REGIONS | FOR_INFO, .section = output,
+    {"--count-only", .commands = FOR_LABELS | FOR_INFO, .section = output,
      HELP("Count the regions and print the result as JSON, without an output file. DST is left "
           "out."),
      FLAG(job.count_only)},
@@ -199,7 +251,7 @@ const option option_table[] = {
     {"--plot", TAKES("FILE"), .commands = FOR_CURVE | FOR_INFO, .section = output,
      HELP("Also draw the curve into the PNG image FILE, with logarithmic axes. Default: no plot."),
      .set = set_text, .at = AT(curve.plot)},
-    {"--overwrite", .commands = FOR_JOBS | FOR_INFO, .section = output,
+    {"--overwrite", .commands = FOR_READS | FOR_INFO, .section = output,
      HELP("Replace outputs that exist. Default: an output that exists is an error."),
      FLAG(job.overwrite)},
 
@@ -261,11 +313,11 @@ const option option_table[] = {
     {"--runs", TAKES("R"), .commands = FOR_BENCH, .section = running,
      HELP("Number of measured runs, after one run that is not measured. Default: 7."),
      .set = set_int, .at = AT(bench.runs), .low = 1, .high = 100000},
-    {"--tile", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--tile", TAKES("N"), .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Side of a tile, in pixels. The result does not depend on it. Default: derived from "
           "--memory."),
      .set = set_int, .at = AT(job.tile_px), .low = 1, .high = INT_MAX},
-    {"--memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--memory", TAKES("SIZE"), .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Upper limit of the memory of each process: 2GB, 512MiB, or 50% (of the physical "
           "memory). KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of "
           "1024; a number alone is in bytes. Default: 50%."),
@@ -273,7 +325,8 @@ const option option_table[] = {
     {"-j", TAKES("N"), .commands = FOR_ALL, .section = running,
      HELP("Number of threads. Default: one per processor."), .set = set_int,
      .at = AT(job.n_threads), .low = 1, .high = 4096},
-    {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_ALL, .section = running,
+    {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_JOBS | FOR_INFO | FOR_BENCH,
+     .section = running,
      HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and the "
           "raster is large enough, else cpu). The result does not depend on it. Default: auto."),
      .set = set_choice, .at = AT(job.engine)},
@@ -300,21 +353,21 @@ const option option_table[] = {
               {0, "Method of the CUDA engine: only auto, since no published method does this "
                   "command's job. Default: auto."}},
      .set = set_chosen_text, .at = AT(job.gpu_method)},
-    {"--allow-network", .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--allow-network", .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
           "the like, or a VRT that names such a source. Default: such sources are an error."),
      FLAG(job.allow_network)},
-    {"--retries", TAKES("N"), .commands = FOR_JOBS | FOR_INFO, .section = running,
+    {"--retries", TAKES("N"), .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Number of retries of a read or a write that failed, after 10 ms, 40 ms, 160 ms and so "
           "on, at most 10 s. Default: 3."),
      .set = set_int, .at = AT(job.retries), .low = 0, .high = 100},
-    {"--config", TAKES("KEY=VALUE"), .pair = true, .repeats = true, .commands = FOR_JOBS | FOR_INFO,
-     .section = running,
+    {"--config", TAKES("KEY=VALUE"), .pair = true, .repeats = true,
+     .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Configuration option of GDAL; also as two words, KEY VALUE. Repeatable. Default: "
           "none."),
      .set = add_pair, .at = AT(config)},
 
-    {"-q", "--quiet", .commands = FOR_JOBS | FOR_INFO, .section = general,
+    {"-q", "--quiet", .commands = FOR_READS | FOR_INFO, .section = general,
      HELP("Print no progress and no summary on stderr; warnings and errors are printed."),
      FLAG(quiet)},
     {"--json", .commands = FOR_ALL, .section = general, HELP("Print the result on stdout as JSON."),

@@ -24,7 +24,7 @@ void request_init(request *r, const command *c)
                   .runs = 7},
     };
     r->job.px_per_gpu = px_per_gpu;
-    for (int task = QFZ_LABEL; task <= QFZ_CURVE; task++)
+    for (int task = QFZ_LABEL; task <= QFZ_REGIONS; task++)
         if (c->bit == 1u << task) r->job.task = (qfz_task)task;
 }
 
@@ -41,6 +41,8 @@ void request_fini(request *r)
     free_list(&r->config);
     free_list(&r->creation_options);
     free(r->bands);
+    free(r->stats);
+    free(r->stats_bands);
     free(r->omega);
     free(r->weights);
     free(r->gpus);
@@ -61,29 +63,33 @@ static bool is_name(const char *name, const char *word, size_t n)
     return name && strlen(name) == n && memcmp(name, word, n) == 0;
 }
 
-/* The option that the first n characters of a word name, or NULL. */
-static const option *find(const char *word, size_t n)
+/* The option that the first n characters of a word name, or NULL.  Commands may have different
+ * options of one name: the option of the command with this bit goes first. */
+static const option *find(unsigned bit, const char *word, size_t n)
 {
-    for (int i = 0; i < n_options; i++)
-        if (is_name(option_table[i].name, word, n) || is_name(option_table[i].alias, word, n))
-            return &option_table[i];
-    return NULL;
+    const option *first = NULL;
+    for (int i = n_options - 1; i >= 0; i--) {
+        const option *const o = &option_table[i];
+        if (!is_name(o->name, word, n) && !is_name(o->alias, word, n)) continue;
+        if (!first || (o->commands & bit) || !(first->commands & bit)) first = o;
+    }
+    return first;
 }
 
 /* The option that a word names, or NULL.  *n is the length of the name: the value may follow in the
  * same word, as in --tile=512 and -j4. */
-static const option *option_of(const char *word, size_t *n)
+static const option *option_of(unsigned bit, const char *word, size_t *n)
 {
     const bool attached = word[0] == '-' && word[1] != '-' && word[1] != '\0' &&
                           strchr("0123456789", word[2]) && word[2] != '\0';
     *n = strncmp(word, "--", 2) == 0 ? strcspn(word, "=") : strlen(word);
     if (attached) {
-        const option *const o = find(word, 2);
+        const option *const o = find(bit, word, 2);
         if (!o || !o->argument) return NULL;
         *n = 2;
         return o;
     }
-    return find(word, *n);
+    return find(bit, word, *n);
 }
 
 /* Words after the option's own word that its value takes; next: the word after it, or NULL. */
@@ -96,7 +102,7 @@ static int value_words(const option *o, const char *word, size_t n, const char *
 int option_words(int argc, char **argv)
 {
     size_t n;
-    const option *const o = option_of(argv[0], &n);
+    const option *const o = option_of(FOR_TASKS, argv[0], &n);
     const int words = o ? 1 + value_words(o, argv[0], n, argc > 1 ? argv[1] : NULL) : 1;
     return words < argc ? words : argc;
 }
@@ -114,7 +120,7 @@ const char *option_help(const option *o, unsigned bit)
 static bool looks_like_option(const char *word)
 {
     size_t n;
-    return strcmp(word, "--") == 0 || option_of(word, &n) != NULL;
+    return strcmp(word, "--") == 0 || option_of(0, word, &n) != NULL;
 }
 
 static bool unknown(const request *r, const char *word)
@@ -137,10 +143,10 @@ static bool misplaced(const request *r, const option *o, unsigned bit)
     static const struct {
         unsigned bit;
         const char *name;
-    } all[] = {{FOR_LABEL, "qfz label"},       {FOR_SIMPLIFY, "qfz simplify"},
-               {FOR_SALIENCY, "qfz saliency"}, {FOR_CUT, "qfz cut"},
-               {FOR_CURVE, "qfz curve"},       {FOR_INFO, "qfz info"},
-               {FOR_BENCH, "qfz-bench"},       {FOR_HELP, "qfz help"}};
+    } all[] = {
+        {FOR_LABEL, "qfz label"}, {FOR_SIMPLIFY, "qfz simplify"}, {FOR_SALIENCY, "qfz saliency"},
+        {FOR_CUT, "qfz cut"},     {FOR_CURVE, "qfz curve"},       {FOR_REGIONS, "qfz regions"},
+        {FOR_INFO, "qfz info"},   {FOR_BENCH, "qfz-bench"},       {FOR_HELP, "qfz help"}};
     const bool of_task = (o->commands & FOR_TASKS) != 0;
     char owners[128] = "";
     const char *here = r->command->name;
@@ -190,7 +196,7 @@ static bool take_option(request *r, int argc, char **argv, int *at)
 {
     const char *const word = argv[(*at)++];
     size_t n;
-    const option *const o = option_of(word, &n);
+    const option *const o = option_of(r->command->bit, word, &n);
     const char *values[3] = {0};
     if (!o) return unknown(r, word);
     if (!(o->commands & r->command->bit)) return misplaced(r, o, r->command->bit);
@@ -240,8 +246,9 @@ static bool check_task(const request *r)
 /* With --count-only there is no output: neither DST nor options of outputs are accepted. */
 static bool check_count_only(const request *r)
 {
-    static const char *const of_outputs[] = {"--labels", "--regions",   "-of",    "-ot",
-                                             "-co",      "--overwrite", "--merge"};
+    static const char *const of_outputs[] = {
+        "--labels", "--regions", "--columns", "--neighbours", "--stats",
+        "-of",      "-ot",       "-co",       "--overwrite",  "--merge"};
     if (!r->job.count_only) return true;
     if (r->n_operands > 1)
         complain(r->command, "%s: one argument too many; --count-only writes no output",

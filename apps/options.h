@@ -52,6 +52,8 @@ typedef struct request {
     curve_request curve;
 
     int *bands;
+    char *stats; /* --stats without its bands */
+    int *stats_bands;
     double *omega, *weights;
     int *gpus;
     string_list open_options, config, creation_options;

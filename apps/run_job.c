@@ -17,6 +17,7 @@ const json_field run_job_json[] = {
     {"dst", "Output raster, as given; absent with --count-only."},
     {"labels", "Label raster of --labels; absent without the option."},
     {"table", "Table of --regions; absent without the option."},
+    {"neighbours", "Table of --neighbours; absent without the option."},
     {"regions", "Number of regions; 0 for saliency."},
     {"pixels", "Number of valid pixels."},
     {"width", "Width of the source raster in pixels."},
@@ -53,6 +54,7 @@ void run_job_fields(json *j, const request *r, const qfz_report *report)
     if (r->job.dst) json_text(j, "dst", r->job.dst);
     if (r->job.labels) json_text(j, "labels", r->job.labels);
     if (r->job.regions) json_text(j, "table", r->job.regions);
+    if (r->job.neighbours) json_text(j, "neighbours", r->job.neighbours);
     json_count(j, "regions", report->regions);
     json_count(j, "pixels", report->pixels);
     json_integer(j, "width", report->width);

@@ -323,3 +323,43 @@ const char *set_min_area(const option *o, request *r, const char *const *values)
     r->job.criterion.min_area = (uint64_t)pixels;
     return NULL;
 }
+
+/* The numbers of bands behind a file name: FILE,1,2.  Returns where they begin: the first of the
+ * commas behind which there are only digits and commas; else the end of the text. */
+static const char *bands_of(const char *text)
+{
+    const char *bands = text + strlen(text);
+    for (const char *end = bands; end > text; end--) {
+        if (end[-1] == ',' && end[0] >= '0' && end[0] <= '9') bands = end - 1;
+        if (end[-1] != ',' && (end[-1] < '0' || end[-1] > '9')) break;
+    }
+    return bands;
+}
+
+const char *set_stats(const option *o, request *r, const char *const *values)
+{
+    const char *const bands = bands_of(values[0]);
+    const int n = count_commas(bands);
+    r->stats = strndup(values[0], (size_t)(bands - values[0]));
+    r->stats_bands = malloc(((size_t)n + 1) * sizeof *r->stats_bands);
+    char *const words = strdup(bands);
+    if (!r->stats || !r->stats_bands || !words) {
+        free(words);
+        return no_memory;
+    }
+    char *rest = words;
+    const char *wrong = NULL;
+    (void)strsep(&rest, ",");
+    for (int i = 0; i < n && !wrong; i++) {
+        int64_t band;
+        if (read_integer(o, r, strsep(&rest, ","), &band))
+            wrong = "must be FILE or FILE,B,B...: bands are counted from 1";
+        else
+            r->stats_bands[i] = (int)band;
+    }
+    free(words);
+    r->job.stats = r->stats;
+    r->job.stats_bands = n > 0 ? r->stats_bands : NULL;
+    r->job.n_stats_bands = n;
+    return wrong;
+}

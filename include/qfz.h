@@ -184,7 +184,8 @@ typedef enum qfz_task {
     QFZ_SALIENCY,  /* dst: for every edge the lowest alpha at which its two pixels are in one
                       alpha-component; the raster is the whole hierarchy */
     QFZ_CUT,       /* dst: labels of alpha-components, src being a saliency raster */
-    QFZ_CURVE      /* curve: the number of alpha-components for every alpha; no dst */
+    QFZ_CURVE,     /* curve: the number of alpha-components for every alpha; no dst */
+    QFZ_REGIONS    /* regions, neighbours: src being a raster of labels, of any origin; no dst */
 } qfz_task;
 
 /* Form of a saliency raster.  EDGES: one band per direction (right, below; 8-connected also below
@@ -274,8 +275,8 @@ typedef struct qfz_job {
                         nothing; dst, labels and regions must be NULL */
 
     const char *labels;  /* simplify: also write labels into this raster; or NULL */
-    const char *regions; /* label, simplify, cut: write one row per region into this table; or
-                            NULL */
+    const char *regions; /* label, simplify, cut, regions: write one row per region into this
+                            table; or NULL */
 
     const int *bands; /* n_bands band numbers from 1; NULL: every band except alpha */
     int n_bands;
@@ -339,6 +340,21 @@ typedef struct qfz_job {
      * NULL or the same name, without the metadata that a saliency raster has.  NULL: none.  CPU
      * engine, except cut. */
     const char *edges;
+
+    /* label, simplify (with labels), cut, regions: also write the pairs of regions that share sides
+     * of pixels into this table: a < b, number of shared sides, their length in metres, and, where
+     * values are at hand (src of label and simplify, stats), the mean and the least level of these
+     * edges; or NULL. */
+    const char *neighbours;
+    /* label, cut, regions: a raster of src's size; the table of regions gets the statistics of its
+     * bands; or NULL.  A pixel counts where no band used is nodata. */
+    const char *stats;
+    const int *stats_bands; /* n_stats_bands band numbers from 1; NULL: every band except alpha */
+    int64_t n_stats_bands;
+
+    const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
+                            separated by commas; a name without the number of its band stands for
+                            all bands.  NULL: all columns */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no

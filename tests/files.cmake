@@ -35,6 +35,9 @@ endforeach()
 # The page on levels of edges.
 qfz_add_shell_test(cli_edges python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/edges.py ${QFZ_COMMAND}
     ${CMAKE_SOURCE_DIR}/docs/user/edges.md)
+# Tables and rasters from labels.
+qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
 # Batch jobs: in parts, killed, stopped, on storage that is full, damaged or stalled, by the scripts

@@ -1,12 +1,27 @@
 # SPDX-License-Identifier: MIT
 """Exact quasi-flat zones of rasters of any size.
 
-Functions on arrays: `label`, `simplify`, `saliency`, `cut`, `regions`, `neighbours`, `tree`, `curve`.
+Functions on arrays: `label`, `simplify`, `saliency`, `cut`, `regions`, `neighbours`, `tree`,
+`curve`.
+Functions on files of any size: `label_file`, `simplify_file`, `saliency_file`, `cut_file`,
+`curve_file`, `regions_file`.
 The GIL is released while the C library computes; the functions can run in several threads at the
 same time.
 """
 
 from ._arrays import cut, label, saliency, simplify
+from ._files import (
+    FileCurve,
+    Options,
+    Progress,
+    Report,
+    curve_file,
+    cut_file,
+    label_file,
+    regions_file,
+    saliency_file,
+    simplify_file,
+)
 from ._hierarchy import Curve, Tree, curve, tree
 from ._regions import neighbours, regions
 from .errors import (
@@ -23,6 +38,9 @@ __version__ = "1.0.0"
 
 __all__ = [
     "Curve",
+    "FileCurve",
+    "Options",
+    "Progress",
     "QfzArgumentError",
     "QfzCancelled",
     "QfzError",
@@ -30,13 +48,20 @@ __all__ = [
     "QfzGpuError",
     "QfzLibraryError",
     "QfzMemoryError",
+    "Report",
     "Tree",
-    "cut",
     "curve",
+    "curve_file",
+    "cut",
+    "cut_file",
     "label",
+    "label_file",
     "neighbours",
     "regions",
+    "regions_file",
     "saliency",
+    "saliency_file",
     "simplify",
+    "simplify_file",
     "tree",
 ]

@@ -173,7 +173,9 @@ def neighbours(labels: npt.ArrayLike, connectivity: int = 4) -> npt.NDArray[Any]
     """
     array = np.asarray(labels)
     if array.ndim != 2 or array.dtype.kind not in "iu":
-        raise ValueError(f"labels of shape {array.shape} and type {array.dtype}; 2-D integers are needed")
+        raise ValueError(
+            f"labels of shape {array.shape} and type {array.dtype}; 2-D integers are needed"
+        )
     if array.size and (array.min() < 0 or array.max() >= 1 << 32):
         raise ValueError("labels must be from 0 to 2**32 - 1")
     if connectivity not in (4, 8, 1, 2):
@@ -184,5 +186,9 @@ def neighbours(labels: npt.ArrayLike, connectivity: int = 4) -> npt.NDArray[Any]
         edges.append(_pairs(array[:-1, 1:], array[1:, :-1]))
     keys, counts = np.unique(np.concatenate(edges), return_counts=True)
     pairs = np.empty(len(keys), [("a", np.uint32), ("b", np.uint32), ("edges", np.int64)])
-    pairs["a"], pairs["b"], pairs["edges"] = keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF), counts
+    pairs["a"], pairs["b"], pairs["edges"] = (
+        keys >> np.uint64(32),
+        keys & np.uint64(0xFFFFFFFF),
+        counts,
+    )
     return pairs

@@ -103,7 +103,9 @@ class Session:
         options = None
         if threads != 1 or engine != "auto":
             options = _structs.SessionOptions(
-                _sizeof(_structs.SessionOptions), choose(_structs.ENGINES, "engine", engine), threads
+                _sizeof(_structs.SessionOptions),
+                choose(_structs.ENGINES, "engine", engine),
+                threads,
             )
         self._check(
             self.library.qfz_session_open(
@@ -144,7 +146,9 @@ class Session:
         self._run(part, _structs.Buffers(_sizeof(_structs.Buffers), 0, address(labels)))
         return labels, self.library.qfz_session_n_regions(self._handle)
 
-    def cut(self, alpha: float, levels: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.uint32], int]:
+    def cut(
+        self, alpha: float, levels: npt.NDArray[np.uint32]
+    ) -> tuple[npt.NDArray[np.uint32], int]:
         """Cut the hierarchy that saliency levels hold."""
         labels = np.empty((self.source.h, self.source.w), np.uint32)
         into = _structs.Buffers(_sizeof(_structs.Buffers), 0, address(labels))

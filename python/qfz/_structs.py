@@ -31,7 +31,7 @@ ECANCEL = 5
 
 DISTANCES = {"l1": 0, "l2": 1, "linf": 2, "sam": 3}
 ENGINES = {"auto": 0, "cpu": 1, "cuda": 2}
-TASKS = {"label": 0, "simplify": 1, "saliency": 2, "cut": 3, "curve": 4}
+TASKS = {"label": 0, "simplify": 1, "saliency": 2, "cut": 3, "curve": 4, "regions": 5}
 LAYOUTS = {"edges": 0, "pixel": 1, "khalimsky": 2}
 NODATA_RULES = {"all": 0, "any": 1}
 
@@ -136,6 +136,11 @@ class Job(ctypes.Structure):
         ("allow_network", c_bool),
         ("unused_flags", c_bool * 7),
         ("edges", c_char_p),
+        ("neighbours", c_char_p),
+        ("stats", c_char_p),
+        ("stats_bands", POINTER(c_int)),
+        ("n_stats_bands", c_int64),
+        ("columns", c_char_p),
     ]
 
 

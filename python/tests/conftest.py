@@ -52,6 +52,6 @@ class RandomImage:
         return inner
 
 
-@pytest.fixture(params=range(42))
+@pytest.fixture(params=range(28))
 def random_image(request):
     return RandomImage(request.param)

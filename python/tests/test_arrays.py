@@ -10,7 +10,12 @@ import qfz
 
 
 def rule(image, axis):
-    return dict(distance=image.distance, connectivity=image.connectivity, mask=image.valid, channel_axis=axis)
+    return dict(
+        distance=image.distance,
+        connectivity=image.connectivity,
+        mask=image.valid,
+        channel_axis=axis,
+    )
 
 
 def test_label_equals_brute_force(random_image):
@@ -59,8 +64,13 @@ def test_edges_take_the_place_of_dissimilarities(random_image):
     im = random_image
     given, axis = im.given()
     levels = qfz.saliency(given, **rule(im, axis))
-    labels, _ = qfz.label(np.zeros(im.valid.shape, np.uint8), im.alpha, edges=levels,
-                          connectivity=im.connectivity, mask=im.valid)
+    labels, _ = qfz.label(
+        np.zeros(im.valid.shape, np.uint8),
+        im.alpha,
+        edges=levels,
+        connectivity=im.connectivity,
+        mask=im.valid,
+    )
     np.testing.assert_array_equal(labels, qfz.label(given, im.alpha, **rule(im, axis))[0])
 
 
@@ -94,7 +104,9 @@ def test_regions_describe_labels(random_image):
         assert row["pixels"] == len(y)
         assert (row["x0"], row["y0"]) == (x.min(), y.min())
         assert (row["x1"], row["y1"]) == (x.max() + 1, y.max() + 1)
-        np.testing.assert_allclose([row["x"], row["y"]], [x.mean() + 0.5, y.mean() + 0.5], rtol=1e-14)
+        np.testing.assert_allclose(
+            [row["x"], row["y"]], [x.mean() + 0.5, y.mean() + 0.5], rtol=1e-14
+        )
         for name, expected in ("mean", values.mean(1)), ("stddev", values.std(1)):
             np.testing.assert_allclose(np.ravel(row[name]), expected, rtol=1e-12, atol=1e-12)
         assert np.ravel(row["min"]).tolist() == values.min(1).tolist()
@@ -155,7 +167,9 @@ def test_results_do_not_depend_on_threads(distance):
     image = np.random.default_rng(2).integers(0, 12, (3, 130, 170)).astype(np.uint16)
     alpha = 0.1 if distance == "sam" else 3
     for function in qfz.label, qfz.simplify:
-        one, two = (function(image, alpha, distance, channel_axis=0, omega=6, threads=t) for t in (1, 2))
+        one, two = (
+            function(image, alpha, distance, channel_axis=0, omega=6, threads=t) for t in (1, 2)
+        )
         np.testing.assert_array_equal(one[0], two[0])
     one, two = (qfz.saliency(image, distance, channel_axis=0, threads=t) for t in (1, 2))
     np.testing.assert_array_equal(one, two)
@@ -164,7 +178,10 @@ def test_results_do_not_depend_on_threads(distance):
 def test_weights_scale_bands():
     image = np.array([[[0, 1, 5]], [[0, 9, 9]]], np.uint8)
     assert qfz.label(image, 1, "l1", weights=[1, 0], channel_axis=0)[0].tolist() == [[1, 1, 2]]
-    assert qfz.saliency(image, "l1", weights=[0.5, 1], channel_axis=0)[0, 0, :2].tolist() == [9.5, 2]
+    assert qfz.saliency(image, "l1", weights=[0.5, 1], channel_axis=0)[0, 0, :2].tolist() == [
+        9.5,
+        2,
+    ]
 
 
 def test_alpha_none_is_equal_values():

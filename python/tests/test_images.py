@@ -11,8 +11,10 @@ from qfz._image import Source
 STRIPES = np.array([[0, 1, 1], [0, 1, 0]])
 
 
-@pytest.mark.parametrize("dtype", ["?", "u1", "i1", "u2", "i2", "u4", "i4", "i8", "u8", "f2", "f4",
-                                   ">u2", ">i4", ">f4", ">i8"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["?", "u1", "i1", "u2", "i2", "u4", "i4", "i8", "u8", "f2", "f4", ">u2", ">i4", ">f4", ">i8"],
+)
 def test_every_type_has_the_same_regions(dtype):
     image = STRIPES.astype(dtype)
     labels, n = qfz.label(image)
@@ -92,7 +94,11 @@ def test_labels_of_a_numpy_connectivity():
         (ValueError, "32 bits cannot hold", lambda: qfz.label([[0, 2**32]])),
         (ValueError, "channel_axis says", lambda: qfz.label(np.zeros((2, 3, 4), "u1"))),
         (ValueError, "3 axes", lambda: qfz.label(STRIPES, channel_axis=0)),
-        (ValueError, "channel_axis is 3", lambda: qfz.label(np.zeros((2, 3, 4), "u1"), channel_axis=3)),
+        (
+            ValueError,
+            "channel_axis is 3",
+            lambda: qfz.label(np.zeros((2, 3, 4), "u1"), channel_axis=3),
+        ),
         (ValueError, r"\(3,\)", lambda: qfz.label([1, 2, 3])),
         (ValueError, "mask has shape", lambda: qfz.label(STRIPES, mask=np.ones((3, 2)))),
         (ValueError, "connectivity is 6", lambda: qfz.label(STRIPES, connectivity=6)),
@@ -104,7 +110,11 @@ def test_labels_of_a_numpy_connectivity():
         (qfz.QfzArgumentError, "omega", lambda: qfz.label(STRIPES, 1, omega=[1, 2])),
         (qfz.QfzArgumentError, "weight", lambda: qfz.label(STRIPES, 1, weights=[0])),
         (qfz.QfzArgumentError, "0 pixels", lambda: qfz.label(np.zeros((0, 3), "u1"))),
-        (ValueError, "edges have shape", lambda: qfz.label(STRIPES, 1, edges=np.zeros((4, 2, 3), "u1"))),
+        (
+            ValueError,
+            "edges have shape",
+            lambda: qfz.label(STRIPES, 1, edges=np.zeros((4, 2, 3), "u1")),
+        ),
         (ValueError, "at least 0", lambda: qfz.cut(np.full((2, 2, 2), -1.0, "f4"), 1)),
         (ValueError, "at least 0", lambda: qfz.cut(np.full((2, 2, 2), -1), 1)),
         (ValueError, "must be", lambda: qfz.cut(np.zeros((3, 2, 2), "u1"), 1)),

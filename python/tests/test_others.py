@@ -24,7 +24,9 @@ def test_scikit_image(connectivity, values):
     measure = pytest.importorskip("skimage.measure")
     image = image_of(values)
     labels, n = qfz.label(image, connectivity=connectivity, background=0)
-    expected, m = measure.label(image, background=0, return_num=True, connectivity=connectivity // 4)
+    expected, m = measure.label(
+        image, background=0, return_num=True, connectivity=connectivity // 4
+    )
     assert n == m
     np.testing.assert_array_equal(labels, expected)
 
@@ -84,7 +86,9 @@ def test_higra(alpha, bands):
     direction = (b - a != 1).astype(int)
     np.testing.assert_array_equal(ours[direction, a // shape[1], a % shape[1]], levels)
     expected = hg.labelisation_horizontal_cut_from_threshold(tree, altitudes, alpha + 0.5)
-    assert same_partition(qfz.label(image.astype(np.uint8), alpha, "l1", channel_axis=2)[0], expected)
+    assert same_partition(
+        qfz.label(image.astype(np.uint8), alpha, "l1", channel_axis=2)[0], expected
+    )
 
 
 def test_pandas():

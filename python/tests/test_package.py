@@ -44,7 +44,11 @@ def test_structs_are_laid_out_as_the_library_says():
         elif member:  # a member that the library added later
             assert int(number) >= ctypes.sizeof(cls) and "struct_size" in names, name
     for cls in vars(_structs).values():
-        if inspect.isclass(cls) and cls.__module__ == _structs.__name__ and hasattr(cls, "_fields_"):
+        if (
+            inspect.isclass(cls)
+            and cls.__module__ == _structs.__name__
+            and hasattr(cls, "_fields_")
+        ):
             assert any(struct_of(name.partition(".")[0]) is cls for name in seen), cls
 
 
@@ -52,8 +56,13 @@ def test_constants_are_those_of_the_library():
     if not LAYOUT.exists():
         pytest.skip(f"needs {LAYOUT}")
     constants = dict(line.split() for line in LAYOUT.read_text().splitlines() if "QFZ_" in line)
-    for prefix, names in [("", _structs.DISTANCES), ("ENGINE_", _structs.ENGINES), ("", _structs.TASKS),
-                          ("", _structs.LAYOUTS), ("NODATA_", _structs.NODATA_RULES)]:
+    for prefix, names in [
+        ("", _structs.DISTANCES),
+        ("ENGINE_", _structs.ENGINES),
+        ("", _structs.TASKS),
+        ("", _structs.LAYOUTS),
+        ("NODATA_", _structs.NODATA_RULES),
+    ]:
         for name, number in names.items():
             assert constants[f"QFZ_{prefix}{name.upper()}"] == str(number)
     assert constants["QFZ_PART_FEATURES"] == str(_structs.PART_FEATURES)
@@ -83,11 +92,14 @@ def test_public_functions_say_what_they_return(name):
 
 
 def test_type_hints():
-    pytest.importorskip("mypy")
+    pytest.importorskip("mypy.api")
     package = Path(qfz.__file__).parent
     result = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, package],
-        capture_output=True, text=True, cwd=package.parent)
+        capture_output=True,
+        text=True,
+        cwd=package.parent,
+    )
     assert result.returncode == 0, result.stdout
 
 

@@ -9,7 +9,7 @@ enum { SIZE_MAX_BYTES = 1 << 16 };
     _Static_assert(offsetof(type, last) + sizeof(((type *)NULL)->last) == sizeof(type),            \
                    #type " ends with padding")
 NO_PADDING_AFTER(qfz_curve, exact_below);
-NO_PADDING_AFTER(qfz_job, edges);
+NO_PADDING_AFTER(qfz_job, columns);
 NO_PADDING_AFTER(qfz_progress, tiles);
 NO_PADDING_AFTER(qfz_plan, outputs);
 NO_PADDING_AFTER(qfz_session_options, progress_arg);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* record.h - statistics of a region, or of the part of a region in one tile; parts add up exactly.
  *
- * A record is a row of 64-bit words: the struct below, then for every band the sum, the sum of
- * squares (exact.h), the least and the greatest value (the bits of a double). */
+ * A record is a row of 64-bit words: the struct below, then the words of every band (band.h). */
 #ifndef QFZ_RECORD_H
 #define QFZ_RECORD_H
 
+#include "core/band.h"
 #include "core/box.h"
-#include "core/exact.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,10 +41,9 @@ void qfz_record_add_pixel(qfz_record *record, const qfz_image *image, int64_t i,
 /* into += part; into->label is unchanged. */
 void qfz_record_merge(qfz_record *into, const qfz_record *part, qfz_type type, int n_bands);
 
-/* Statistics of one band of a region that has pixels. */
-typedef struct qfz_record_band {
-    double mean, min, max, stddev;
-} qfz_record_band;
+typedef qfz_band_values qfz_record_band;
+
+/* Of a region that has pixels. */
 qfz_record_band qfz_record_get_band(const qfz_record *record, qfz_type type, int band);
 
 #ifdef __cplusplus

@@ -2,15 +2,17 @@
 /* job.c - qfz_job_run(): checks of job and outputs, the task's passes, the report. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "core/memory.h"
 #include "job/defaults.h"
 #include "job/job_identity.h"
+#include "job/output_links.h"
 #include "job/output_specs.h"
 #include "job/raster_options.h"
+#include "job/regions_run.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
+#include "job/table_columns.h"
 #include "job/task_run.h"
 
 /* The number of processes that write a part of the output each.  One process writes all of a layout
@@ -41,9 +43,14 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     if (job->labels)
         QFZ_TRY(check_raster(setup, qfz_output_spec_labels(setup, job->labels, 0), n_writers,
                              source, err));
+    QFZ_TRY(qfz_label_outputs_check(job, source, err));
     if (!job->regions) return QFZ_OK;
     const qfz_output_options options = qfz_job_output_options(job);
-    return qfz_table_check(source, &options, job->regions, QFZ_POINTS, err);
+    QFZ_TRY(qfz_table_check(source, &options, job->regions, QFZ_POINTS, err));
+    if (!job->columns) return QFZ_OK;
+    QFZ_TRY(qfz_source_locate(source, err)); /* without a CRS some columns do not exist */
+    return qfz_table_columns_check(source, job->task == QFZ_CUT ? 0 : setup->info.n_bands,
+                                   job->stats != NULL, job->columns, err);
 }
 
 static const qfz_task_passes *passes_of(qfz_task task)
@@ -56,23 +63,12 @@ static const qfz_task_passes *passes_of(qfz_task task)
     }
 }
 
-static int64_t peak_rss_bytes(void)
-{
-    struct rusage usage;
-    (void)getrusage(RUSAGE_SELF, &usage);
-    return (int64_t)usage.ru_maxrss * 1024;
-}
-
 static void fill_report(const qfz_setup *setup, qfz_step_times *times, qfz_report *report)
 {
     report->width = setup->info.w;
     report->height = setup->info.h;
     report->tiles = setup->tiling.n_x * setup->tiling.n_y;
     qfz_step_times_end(times, report);
-    report->seconds = 0;
-    for (int i = 0; i < report->n_steps; i++)
-        report->seconds += report->steps[i].seconds;
-    report->peak_rss_bytes = peak_rss_bytes();
     strncpy(report->engine, setup->engine->name, sizeof report->engine - 1);
     report->n_gpus = setup->choice.device_memory_bytes ? setup->choice.n_devices : 0;
     memcpy(report->warning, setup->choice.warning, sizeof report->warning);
@@ -100,22 +96,6 @@ typedef struct job_run {
     qfz_run run;
     qfz_step_times times;
 } job_run;
-
-static qfz_status follow(const char **path, char **owned, qfz_error *err)
-{
-    if (!*path || !**path) return QFZ_OK;
-    QFZ_TRY(qfz_path_follow(owned, *path, err));
-    *path = *owned;
-    return QFZ_OK;
-}
-
-/* An output whose name is a symbolic link is written to the file that the link leads to. */
-static qfz_status follow_links(job_run *c, qfz_error *err)
-{
-    QFZ_TRY(follow(&c->own.dst, &c->outputs[0], err));
-    QFZ_TRY(follow(&c->own.labels, &c->outputs[1], err));
-    return follow(&c->own.regions, &c->outputs[2], err);
-}
 
 /* All ranks use the tiles of rank 0, whatever memory each has. */
 static qfz_status share_tiles(job_run *c, qfz_error *err)
@@ -166,7 +146,7 @@ cleanup:
 
 static qfz_status prepare(job_run *c, qfz_error *err)
 {
-    qfz_status st = follow_links(c, err);
+    qfz_status st = qfz_output_links_follow(&c->own, c->outputs, err);
     if (st == QFZ_OK) st = qfz_setup_init(&c->setup, c->job, &c->source, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     if (c->ranks->n > 1) {
@@ -268,7 +248,8 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     if (report) QFZ_TRY(qfz_api_check(report, sizeof *report, "qfz_report", err));
     if (complete.task == QFZ_CURVE)
         QFZ_TRY(qfz_api_check(complete.curve, sizeof *complete.curve, "qfz_curve", err));
-    QFZ_TRY(run(&complete, &found, err));
+    QFZ_TRY(complete.task == QFZ_REGIONS ? qfz_regions_run(&complete, &found, err)
+                                         : run(&complete, &found, err));
     if (report) qfz_api_write(report, &found, sizeof found);
     return QFZ_OK;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 7 }; /* of all journals; increased when a record changes */
+enum { FORMAT = 8 }; /* of all journals; increased when a record changes */
 
 static void write_list(FILE *out, const char *what, const char *const *list)
 {
@@ -38,12 +38,23 @@ static void write_criterion(FILE *out, const qfz_setup *setup)
                   setup->job->min_area_m2);
 }
 
+static void write_stats(FILE *out, const qfz_job *job)
+{
+    (void)fprintf(out, "statistics\t%s", job->stats ? job->stats : "");
+    for (int i = 0; i < job->n_stats_bands; i++)
+        (void)fprintf(out, ",%d", job->stats_bands[i]);
+    (void)fputc('\n', out);
+}
+
 static void write_outputs(FILE *out, const qfz_job *job)
 {
     static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
     write_text(out, "output", job->dst);
     write_text(out, "labels", job->labels);
     write_text(out, "regions", job->regions);
+    if (job->columns) write_text(out, "columns", job->columns);
+    write_text(out, "neighbours", job->neighbours);
+    write_stats(out, job);
     write_text(out, "layout", layouts[job->layout]);
     write_text(out, "format", job->format);
     write_text(out, "type", job->type);
@@ -54,7 +65,7 @@ static void write_outputs(FILE *out, const qfz_job *job)
 
 static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int n_parts)
 {
-    static const char *const tasks[] = {"label", "simplify", "saliency", "cut", "curve"};
+    static const char *const tasks[] = {"label", "simplify", "saliency", "cut", "curve", "regions"};
     static const char *const rules[] = {"all", "any"};
     const qfz_job *const job = setup->job;
     (void)fprintf(out, "version\t%s, journal %d\n", QFZ_VERSION, FORMAT);
@@ -113,6 +124,7 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     if (job->dst) qfz_output_describe(job->dst, out);
     if (job->labels) qfz_output_describe(job->labels, out);
     if (job->regions) qfz_output_describe(job->regions, out);
+    if (job->neighbours) qfz_output_describe(job->neighbours, out);
     return close_text(out, text, err);
 }
 

@@ -40,6 +40,13 @@ static qfz_status plan_raster(qfz_plan *plan, const qfz_job *job, const qfz_sink
     return QFZ_OK;
 }
 
+static void plan_table(qfz_plan *plan, const char *path)
+{
+    const int i = plan->n_outputs++;
+    plan->outputs[i].path = path;
+    strncpy(plan->outputs[i].format, "table", sizeof plan->outputs[i].format - 1);
+}
+
 static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -50,11 +57,8 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
         spec = qfz_output_spec_labels(setup, job->labels, 0);
         QFZ_TRY(plan_raster(plan, job, &spec, err));
     }
-    if (job->regions) {
-        const int i = plan->n_outputs++;
-        plan->outputs[i].path = job->regions;
-        strncpy(plan->outputs[i].format, "table", sizeof plan->outputs[i].format - 1);
-    }
+    if (job->regions) plan_table(plan, job->regions);
+    if (job->neighbours) plan_table(plan, job->neighbours);
     return QFZ_OK;
 }
 
@@ -158,6 +162,8 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_job_read(&complete, job, err));
     QFZ_TRY(qfz_api_check(plan, sizeof *plan, "qfz_plan", err));
+    if (complete.task == QFZ_REGIONS)
+        return qfz_fail(err, QFZ_EARG, "a job of task regions has one pass, and no plan");
     QFZ_TRY(make_plan(&complete, &made, err));
     qfz_api_write(plan, &made, sizeof made);
     return QFZ_OK;

@@ -21,6 +21,7 @@ double qfz_outputs_share(const qfz_run *run)
     double share = job->regions ? QFZ_TABLE_SHARE : 0;
     if (job->merge && run->n_parts > 1) share += QFZ_MERGING_SHARE;
     if (qfz_outputs_has_layout(job)) share += QFZ_LAYOUT_SHARE;
+    if (qfz_label_outputs_wanted(job)) share += QFZ_LABEL_OUTPUTS_SHARE;
     for (int i = 0; i < 2; i++)
         if (rasters[i] && qfz_output_is_copied(job->format, rasters[i])) share += QFZ_COPYING_SHARE;
     return share;
@@ -140,6 +141,8 @@ void qfz_outputs_close(qfz_outputs *out)
     for (int i = 0; i < QFZ_RASTERS; i++)
         qfz_sink_close(out->sinks[i]);
     qfz_table_close(out->table);
+    if (out->labels) qfz_label_outputs_close(out->labels);
+    free(out->labels);
     qfz_region_records_close(out->regions);
     qfz_output_journal_close(out->journal);
 }

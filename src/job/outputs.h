@@ -8,6 +8,7 @@
 #ifndef QFZ_OUTPUTS_H
 #define QFZ_OUTPUTS_H
 
+#include "job/label_outputs.h"
 #include "job/output_journal.h"
 #include "job/region_records.h"
 
@@ -26,6 +27,7 @@ typedef struct qfz_outputs {
     qfz_output_journal *journal;  /* NULL: none */
     qfz_region_records *regions;
     qfz_table *table;
+    qfz_label_outputs *labels; /* NULL: none */
 } qfz_outputs;
 
 /* Sets the part and rows of a spec, if the output is written in parts: part `part`, from 0, of

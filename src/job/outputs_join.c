@@ -5,6 +5,7 @@
 #include "job/output_specs.h"
 #include "job/outputs.h"
 #include "job/outputs_files.h"
+#include "job/outputs_labels.h"
 #include "job/raster_options.h"
 #include "job/region_parts.h"
 #include "job/saliency_layout.h"
@@ -119,7 +120,7 @@ static qfz_status finish_rasters(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
-/* Gives all outputs their names, the table last.  A failure closes the sinks and the table, which
+/* Gives all outputs their names, tables last.  A failure closes the sinks and the table, which
  * take their files back; a VRT remains. */
 static qfz_status place(qfz_outputs *out, qfz_error *err)
 {
@@ -131,7 +132,8 @@ static qfz_status place(qfz_outputs *out, qfz_error *err)
         else if (out->sinks[i])
             QFZ_TRY(qfz_sink_place(out->sinks[i], err));
     }
-    return out->table ? qfz_table_place(out->table, err) : QFZ_OK;
+    if (out->table) QFZ_TRY(qfz_table_place(out->table, err));
+    return out->labels ? qfz_label_outputs_place(out->labels, err) : QFZ_OK;
 }
 
 /* Deletes what the outputs replaced, and merged parts. */
@@ -139,6 +141,7 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
 {
     const qfz_job *const job = out->run->setup->job;
     if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
+    if (out->labels) QFZ_TRY(qfz_label_outputs_commit(out->labels, err));
     for (int i = 0; i < out->n_rasters; i++) {
         const qfz_sink_options options = qfz_outputs_options(out, i);
         if (qfz_output_is_vrt(job->format, out->specs[i].path)) continue;
@@ -157,13 +160,15 @@ qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
     qfz_run *const run = out->run;
     qfz_outputs_widen_cache(run); /* for formats that are made by copying */
     if (run->work) QFZ_TRY(qfz_work_folder_finish(run->work, err));
+    QFZ_TRY(qfz_outputs_labels_gather(out, err));
     if (out->journal && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
     if (run->setup->job->regions) qfz_progress_begin(&run->progress, "table", QFZ_TABLE_SHARE, 0);
     if (run->n_parts > 1)
         QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
     else
-        QFZ_TRY(qfz_region_records_write(out->regions, run, &out->table, err));
+        QFZ_TRY(qfz_region_records_write(out->regions, run, out->labels, &out->table, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
+    if (out->labels) QFZ_TRY(qfz_label_outputs_finish(out->labels, err));
     if (qfz_outputs_has_layout(run->setup->job)) {
         QFZ_TRY(convert_layout(out, err));
     } else {

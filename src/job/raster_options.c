@@ -22,15 +22,26 @@ qfz_source_options qfz_job_source_options(const qfz_job *job)
                                 .background = job->background,
                                 .is_saliency = job->task == QFZ_CUT,
                                 .any_edges = job->task == QFZ_CUT && job->edges,
+                                .is_labels = job->task == QFZ_REGIONS,
                                 .edges = job->task == QFZ_CUT ? NULL : job->edges,
                                 .alpha = job->criterion.alpha,
                                 .retry = retry_of(job),
                                 .allow_network = job->allow_network};
 }
 
+qfz_source_options qfz_job_stats_options(const qfz_job *job)
+{
+    return (qfz_source_options){.name = job->stats,
+                                .bands = job->stats_bands,
+                                .n_bands = (int)job->n_stats_bands,
+                                .nodata_rule = QFZ_NODATA_ANY,
+                                .retry = retry_of(job),
+                                .allow_network = job->allow_network};
+}
+
 qfz_output_options qfz_job_output_options(const qfz_job *job)
 {
-    return (qfz_output_options){.names = {job->dst, job->labels, job->regions},
+    return (qfz_output_options){.names = {job->dst, job->labels, job->regions, job->neighbours},
                                 .overwrite = job->overwrite,
                                 .retry = retry_of(job)};
 }

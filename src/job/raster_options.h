@@ -9,6 +9,9 @@
 
 qfz_source_options qfz_job_source_options(const qfz_job *job);
 
+/* Of the raster job->stats. */
+qfz_source_options qfz_job_stats_options(const qfz_job *job);
+
 /* Of every output, raster or table. */
 qfz_output_options qfz_job_output_options(const qfz_job *job);
 

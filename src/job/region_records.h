@@ -7,6 +7,7 @@
 #ifndef QFZ_REGION_RECORDS_H
 #define QFZ_REGION_RECORDS_H
 
+#include "job/label_outputs.h"
 #include "job/run.h"
 
 typedef struct qfz_region_records qfz_region_records;
@@ -37,9 +38,9 @@ qfz_status qfz_region_records_read(const qfz_region_records *records, uint64_t l
  * Valid until the next call. */
 const uint64_t *qfz_region_records_foreign(qfz_region_records *records, int64_t *n);
 
-/* Writes all rows, for a job of one part.  The caller commits and closes *table, which is NULL if
- * records is NULL. */
-qfz_status qfz_region_records_write(qfz_region_records *records, qfz_run *run, qfz_table **table,
-                                    qfz_error *err);
+/* Writes all rows, for a job of one part.  labels: whose zones give statistics; or NULL.  The
+ * caller commits and closes *table, which is NULL if records is NULL. */
+qfz_status qfz_region_records_write(qfz_region_records *records, qfz_run *run,
+                                    qfz_label_outputs *labels, qfz_table **table, qfz_error *err);
 
 #endif

@@ -25,17 +25,50 @@ qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)
                                 (int64_t)run->count.total, memory_of(setup), err);
 }
 
-qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_error *err)
+static qfz_status open_columns(qfz_region_rows *rows, qfz_error *err)
 {
-    const qfz_setup *const setup = run->setup;
-    const qfz_output_options options = qfz_job_output_options(setup->job);
-    *rows = (qfz_region_rows){.run = run};
-    QFZ_TRY(qfz_region_columns_open(&rows->columns, run->source, setup->info.n_bands,
+    const qfz_setup *const setup = rows->run->setup;
+    const qfz_label_outputs *const labels = rows->labels;
+    qfz_region_columns *regions = NULL;
+    qfz_zone_columns *zones = NULL;
+    QFZ_TRY(qfz_region_columns_open(&regions, rows->run->source, setup->info.n_bands,
                                     stats_bands(setup), ROWS, setup->n_threads, err));
-    qfz_table_spec spec = qfz_region_columns_spec(rows->columns, setup->job->regions,
-                                                  (int64_t)run->count.total, setup->n_threads);
-    spec.memory_bytes = memory_of(setup);
+    const qfz_status st =
+        labels ? qfz_zone_columns_open(&zones, labels->stats, labels->zones, ROWS, err) : QFZ_OK;
+    if (st == QFZ_OK)
+        return qfz_table_columns_init(&rows->columns, regions, zones, setup->job->columns, err);
+    qfz_region_columns_close(regions);
+    return st;
+}
+
+qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_outputs *labels,
+                                qfz_error *err)
+{
+    const qfz_output_options options = qfz_job_output_options(run->setup->job);
+    *rows = (qfz_region_rows){.run = run, .labels = labels && labels->zones ? labels : NULL};
+    QFZ_TRY(open_columns(rows, err));
+    qfz_table_spec spec = rows->columns.spec;
+    spec.path = run->setup->job->regions;
+    spec.n_rows = (int64_t)run->count.total;
+    spec.n_threads = run->setup->n_threads;
+    spec.memory_bytes = memory_of(run->setup);
     return qfz_table_create(&rows->table, run->source, &options, &spec, err);
+}
+
+/* The statistics of the next n regions.  Every region has pixels, and so a zone, unless the format
+ * of the raster of labels does not keep them. */
+static qfz_status set_zones(qfz_region_rows *rows, int64_t n, qfz_error *err)
+{
+    const qfz_record *zone;
+    for (int64_t i = 0; rows->labels && i < n; i++) {
+        QFZ_TRY(qfz_zones_next(rows->labels->zones, &zone, err));
+        if (!zone || zone->label != (uint64_t)(rows->n + i + 1))
+            return qfz_fail(err, QFZ_EIO,
+                            "%s: the labels that were written read back otherwise, at label %lld",
+                            rows->run->setup->job->dst, (long long)(rows->n + i + 1));
+        qfz_zone_columns_set(rows->columns.zones, i, zone);
+    }
+    return QFZ_OK;
 }
 
 qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t n, qfz_error *err)
@@ -45,9 +78,10 @@ qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t
     const double total = (double)rows->run->count.total;
     for (int64_t first = 0; first < n; first += ROWS) {
         const int64_t some = n - first < ROWS ? n - first : ROWS;
-        const qfz_table_rows *batch;
-        QFZ_TRY(qfz_region_columns_fill(rows->columns, records + first * words, some, &batch, err));
-        QFZ_TRY(qfz_table_write(rows->table, batch, err));
+        QFZ_TRY(set_zones(rows, some, err));
+        qfz_table_rows batch;
+        QFZ_TRY(qfz_table_columns_fill(&rows->columns, records + first * words, some, &batch, err));
+        QFZ_TRY(qfz_table_write(rows->table, &batch, err));
         rows->n += some;
         QFZ_TRY(qfz_progress_advance_to(&rows->run->progress, (double)rows->n / total, err));
     }
@@ -64,6 +98,6 @@ qfz_table *qfz_region_rows_take(qfz_region_rows *rows)
 void qfz_region_rows_close(qfz_region_rows *rows)
 {
     qfz_table_close(rows->table);
-    qfz_region_columns_close(rows->columns);
+    qfz_table_columns_fini(&rows->columns);
     *rows = (qfz_region_rows){0};
 }

@@ -3,22 +3,26 @@
 #ifndef QFZ_REGION_ROWS_H
 #define QFZ_REGION_ROWS_H
 
-#include "job/region_columns.h"
+#include "job/label_outputs.h"
 #include "job/run.h"
+#include "job/table_columns.h"
 
 typedef struct qfz_region_rows {
     qfz_run *run;
     qfz_table *table;
-    qfz_region_columns *columns;
-    int64_t n; /* rows written */
+    qfz_table_columns columns;
+    qfz_label_outputs *labels; /* whose zones give statistics; NULL: none */
+    int64_t n;                 /* rows written */
 } qfz_region_rows;
 
 /* After numbering: QFZ_ENOMEM or QFZ_EARG if the table, where the job has one, cannot hold as many
  * rows in the memory of the job (qfz_table_check_rows()). */
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err);
 
-/* Creates the job's table.  The caller calls close() even after a failure. */
-qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_error *err);
+/* Creates the job's table.  labels (borrowed): its zones, which have a record for each row, give
+ * the statistics of --stats; NULL: none.  The caller calls close() even after a failure. */
+qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_outputs *labels,
+                                qfz_error *err);
 
 /* Writes n complete records as rows, and reports progress.  Records follow in order of labels. */
 qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t n, qfz_error *err);

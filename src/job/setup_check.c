@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/criterion.h"
+#include "job/regions_check.h"
 #include "job/setup.h"
 
 static bool wants_omega(const qfz_job *job)
@@ -66,6 +67,7 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
     QFZ_TRY(qfz_criterion_check(m, err));
     QFZ_TRY(check_count_only(job, err));
     QFZ_TRY(check_curve(job, err));
+    QFZ_TRY(qfz_regions_check_of_task(job, err));
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
     if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
     if (job->retries < 0 || !(job->retry_wait_s >= 0))
@@ -77,6 +79,8 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "a second raster of labels belongs to simplify only");
     if (job->regions && job->task == QFZ_SALIENCY)
         return qfz_fail(err, QFZ_EARG, "a saliency raster has no regions to list");
+    if (job->columns && !job->regions)
+        return qfz_fail(err, QFZ_EARG, "columns are chosen, but no table of regions is named");
     if (job->labels && strcmp(job->labels, job->dst) == 0)
         return qfz_fail(err, QFZ_EARG, "%s: named for two outputs; give each its own name",
                         job->dst);

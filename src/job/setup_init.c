@@ -75,6 +75,7 @@ static qfz_kind kind_of(qfz_task task)
     case QFZ_SIMPLIFY: return QFZ_OMEGA;
     case QFZ_SALIENCY: return QFZ_LEVELS;
     case QFZ_CURVE: return QFZ_JOINS;
+    case QFZ_REGIONS: break; /* a job of its own (regions_run.h) */
     }
     return QFZ_COMPONENTS;
 }
@@ -82,9 +83,10 @@ static qfz_kind kind_of(qfz_task task)
 /* ----------------------------------------------------------------------------------- the engine */
 /* The processors that a launcher or a batch system bound this process to; else this process's share
  * of the machine's. */
-static int machine_threads(const qfz_job *job)
+int qfz_job_threads(const qfz_job *job)
 {
     cpu_set_t set;
+    if (job->n_threads) return job->n_threads;
     const int all = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const int own = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : all;
     if (own < all) return own;
@@ -149,7 +151,7 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
         request.n_shown = show_gpus(job->gpu_view, &request, shown);
     QFZ_TRY(qfz_choose(&setup->choice, &request, err));
     setup->engine = setup->choice.engine;
-    setup->n_threads = job->n_threads ? job->n_threads : machine_threads(job);
+    setup->n_threads = qfz_job_threads(job);
     if (setup->n_threads < setup->choice.n_devices) setup->n_threads = setup->choice.n_devices;
     return QFZ_OK;
 }

@@ -41,6 +41,15 @@ static int64_t machine_memory(const qfz_job *job)
     return (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE) / qfz_job_n_local(job);
 }
 
+qfz_status qfz_job_budget(const qfz_job *job, int64_t *bytes, qfz_error *err)
+{
+    const int64_t least = 64 * mebi;
+    *bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
+    if (*bytes >= least) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; qfz needs at least %.0f MB",
+                    (double)*bytes / 1e6, (double)least / 1e6);
+}
+
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {
     return value < low ? low : value > high ? high : value;
@@ -221,12 +230,7 @@ static bool least_tiles_fit(const qfz_setup *setup)
  * their share, the others shrink in proportion. */
 qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
 {
-    const qfz_job *const job = setup->job;
-    const int64_t least = 64 * mebi;
-    setup->memory_bytes = job->memory_bytes ? job->memory_bytes : machine_memory(job) / 2;
-    if (setup->memory_bytes < least)
-        return qfz_fail(err, QFZ_EARG, "memory of %.3g MB; qfz needs at least %.0f MB",
-                        (double)setup->memory_bytes / 1e6, (double)least / 1e6);
+    QFZ_TRY(qfz_job_budget(setup->job, &setup->memory_bytes, err));
     QFZ_TRY(plan_cache(setup, err));
     spare_threads(setup, least_tiles_fit);
     const int64_t shared = setup->memory_bytes - setup->cache_bytes;

@@ -8,6 +8,9 @@
 
 #include "job/setup.h"
 
+/* *bytes = the memory that the job may use.  QFZ_EARG: too little. */
+qfz_status qfz_job_budget(const qfz_job *job, int64_t *bytes, qfz_error *err);
+
 /* Sets memory, tiles and threads from the job, source, engine and rule of the setup.  QFZ_EARG:
  * budget too small or tiles too large; QFZ_ENOMEM: blocks of the source too large. */
 qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err);

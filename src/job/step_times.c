@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "core/clock.h"
 
@@ -21,9 +22,20 @@ void qfz_step_times_begin(qfz_step_times *times, const char *name)
     (void)snprintf(step->name, sizeof step->name, "%s", name);
 }
 
+static int64_t peak_rss_bytes(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (int64_t)usage.ru_maxrss * 1024;
+}
+
 void qfz_step_times_end(qfz_step_times *times, qfz_report *report)
 {
     end_last(times);
     memcpy(report->steps, times->list, sizeof times->list);
     report->n_steps = times->n;
+    report->seconds = 0;
+    for (int i = 0; i < report->n_steps; i++)
+        report->seconds += report->steps[i].seconds;
+    report->peak_rss_bytes = peak_rss_bytes();
 }

@@ -16,7 +16,8 @@ typedef struct qfz_step_times {
  * added to the last one. */
 void qfz_step_times_begin(qfz_step_times *times, const char *name);
 
-/* Ends the last step and copies all steps into the report. */
+/* Ends the last step and copies all steps into the report, with their sum, and the peak of this
+ * process's resident memory. */
 void qfz_step_times_end(qfz_step_times *times, qfz_report *report);
 
 #endif

@@ -5,13 +5,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static const char *first_output(const qfz_job *job)
+{
+    if (job->dst) return job->dst;
+    return job->regions ? job->regions : job->neighbours;
+}
+
 void qfz_temp_folder(const qfz_job *job, char *folder, size_t size)
 {
     if (job->work && (size_t)snprintf(folder, size, "%s", job->work) < size) return;
-    const char *const slash = job->dst ? strrchr(job->dst, '/') : NULL;
+    const char *const output = first_output(job), *const slash =
+                                                      output ? strrchr(output, '/') : NULL;
     struct stat status;
     const int length =
-        slash ? snprintf(folder, size, "%.*s", (int)(slash - job->dst + 1), job->dst) : 0;
+        slash ? snprintf(folder, size, "%.*s", (int)(slash - output + 1), output) : 0;
     if (length > 0 && (size_t)length < size && stat(folder, &status) == 0 &&
         S_ISDIR(status.st_mode))
         return;

@@ -6,7 +6,8 @@
 #include "qfz.h"
 
 /* Writes a path of less than `size` bytes: the folder of the journal (job->work); without one the
- * folder of job->dst, if dst is a file name in an existing folder; else the current folder. */
+ * folder of the first output, if its name is one of a file in an existing folder; else the current
+ * folder. */
 void qfz_temp_folder(const qfz_job *job, char *folder, size_t size);
 
 #endif

@@ -6,7 +6,7 @@
 #include "core/retry.h"
 #include "raster/source.h"
 
-enum { QFZ_OUTPUTS_MAX = 3 };
+enum { QFZ_OUTPUTS_MAX = 8 };
 
 typedef struct qfz_output_options {
     const char *names[QFZ_OUTPUTS_MAX]; /* of all outputs of the run, in any order; NULL: none */

@@ -14,6 +14,7 @@
 /* Input */
 #include "raster/area.h"
 #include "raster/description.h"
+#include "raster/length.h"
 #include "raster/places.h"
 #include "raster/source.h"
 #include "raster/source_read.h"

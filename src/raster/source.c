@@ -10,6 +10,7 @@
 
 #include "core/memory.h"
 #include "raster/error_trap.h"
+#include "raster/label_source.h"
 #include "raster/network.h"
 #include "raster/saliency_source.h"
 #include "raster/source_state.h"
@@ -134,14 +135,15 @@ static qfz_status find_common_type(qfz_source *source, qfz_error *err)
 
 static qfz_status open_bands(qfz_source *source, qfz_error *err)
 {
+    const bool is_image = !source->options.is_saliency && !source->options.is_labels;
     QFZ_TRY(choose_bands(source, err));
     QFZ_TRY(QFZ_NEW_ZERO(&source->bands, source->n_bands, err));
     for (int b = 0; b < source->n_bands; b++) {
         source->bands[b].number = source->numbers[b];
         source->bands[b].handle = GDALGetRasterBand(source->dataset, source->numbers[b]);
-        if (!source->options.is_saliency) QFZ_TRY(find_type(source, &source->bands[b], err));
+        if (is_image) QFZ_TRY(find_type(source, &source->bands[b], err));
     }
-    return source->options.is_saliency ? QFZ_OK : find_common_type(source, err);
+    return is_image ? find_common_type(source, err) : QFZ_OK;
 }
 
 static qfz_status open_new(qfz_source **source, const qfz_source_options *options,
@@ -230,7 +232,7 @@ static void fill_info(qfz_source *source)
     find_blocks(source);
     find_order(source);
     info->n_bands = source->options.is_saliency ? 1 : source->n_bands;
-    if (source->options.is_saliency) info->type = QFZ_U8;
+    if (source->options.is_saliency || source->options.is_labels) info->type = QFZ_U8;
 }
 
 static qfz_status open_source(qfz_source *source, const qfz_source_options *options,
@@ -254,6 +256,7 @@ static qfz_status open_source(qfz_source *source, const qfz_source_options *opti
     QFZ_TRY(open_mask(source, options, known, err));
     QFZ_TRY(open_edges(source, known, err));
     if (source->options.is_saliency) QFZ_TRY(qfz_saliency_source_init(source, err));
+    if (source->options.is_labels) QFZ_TRY(qfz_label_source_init(source, err));
     QFZ_TRY(qfz_valid_init(source, err));
     return QFZ_OK;
 }

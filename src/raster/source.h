@@ -25,6 +25,8 @@ typedef struct qfz_source_options {
     bool is_saliency; /* the raster holds saliency in layout edges, which is cut at level alpha */
     bool any_edges;   /* is_saliency: any levels of edges, without the metadata of qfz */
     double alpha;
+    bool is_labels;    /* the raster holds labels: integers of any type in one band; read by
+                          qfz_source_read_labels() only */
     const char *edges; /* name of a raster of the same size, whose bands are levels of edges; or
                           NULL */
     qfz_retry retry;   /* of reads that fail */
@@ -51,7 +53,8 @@ typedef struct qfz_source_info {
  *
  * QFZ_EIO: GDAL cannot open it, or it has no bands.  QFZ_EARG: a band that does not exist; Float64,
  * complex and 64-bit integer bands (the message says how to convert them); a mask of another size;
- * with is_saliency, a raster that is not saliency in layout edges; edges of another size, or with
+ * with is_saliency, a raster that is not saliency in layout edges; with is_labels, another type
+ * than integers, or several bands; edges of another size, or with
  * another number of bands than 2 or 4. */
 qfz_status qfz_source_open(qfz_source **source, const qfz_source_options *options, qfz_error *err);
 

@@ -10,6 +10,7 @@
 
 #include "raster/error_trap.h"
 #include "raster/boxes.h"
+#include "raster/label_source.h"
 #include "raster/out_type_facts.h"
 #include "raster/saliency_source.h"
 #include "raster/source_state.h"
@@ -213,6 +214,33 @@ qfz_status qfz_source_read_edges(qfz_source *source, qfz_box box, uint32_t *leve
 {
     edges_box e = {source->edges, box, levels};
     return qfz_retry_call(&source->options.retry, read_levels_once, &e, err);
+}
+
+/* --------------------------------------------------------------------------------------- labels */
+typedef struct label_box {
+    qfz_source *source;
+    qfz_box box;
+    uint64_t *labels;
+} label_box;
+
+static qfz_status read_labels(const void *arg, qfz_error *err)
+{
+    const label_box *const l = arg;
+    return qfz_label_source_read(l->source, l->box, l->labels, err);
+}
+
+static qfz_status read_labels_once(void *arg, qfz_error *err)
+{
+    const label_box *const l = arg;
+    return read_from(l->source, read_labels, l, err);
+}
+
+qfz_status qfz_source_read_labels(qfz_source *source, qfz_box box, uint64_t *labels, qfz_error *err)
+{
+    label_box l = {source, box, labels};
+    const qfz_box whole = {.y1 = source->info.h, .x1 = source->info.w};
+    QFZ_TRY(qfz_box_check(box, whole, source->name, err));
+    return qfz_retry_call(&source->options.retry, read_labels_once, &l, err);
 }
 
 /* -------------------------------------------------------------------------------- GDAL's cache */

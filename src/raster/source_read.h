@@ -19,6 +19,11 @@ qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_
 /* Reads the levels of options.edges in a box: the planes of qfz_image.edges. */
 qfz_status qfz_source_read_edges(qfz_source *source, qfz_box box, uint32_t *levels, qfz_error *err);
 
+/* Reads a box of a raster of labels (options.is_labels): labels, 0 where there is none.  QFZ_EARG:
+ * a label is negative. */
+qfz_status qfz_source_read_labels(qfz_source *source, qfz_box box, uint64_t *labels,
+                                  qfz_error *err);
+
 /* Where the pixels of a box go, and the function that processes them part by part. */
 typedef struct qfz_reading {
     void *pixels; /* is_whole: room for the box; else room for qfz_source_part_px() pixels of each

@@ -44,6 +44,10 @@ struct qfz_source {
 
     int connectivity; /* of saliency */
 
+    /* Of a raster of labels: nodata, the bits of the 64-bit number as which labels are read. */
+    bool has_no_label;
+    uint64_t no_label;
+
     bool is_reader;  /* see qfz_source_open_reader() */
     bool has_failed; /* the last read did */
     qfz_scratch scratch;

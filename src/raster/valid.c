@@ -120,7 +120,8 @@ qfz_status qfz_valid_init(qfz_source *source, qfz_error *err)
     }
     for (int b = 0; b < source->n_bands; b++)
         find_masks_of(source, &source->bands[b]);
-    if (!source->options.is_saliency) find_nodata_and_background(source);
+    if (!source->options.is_saliency && !source->options.is_labels)
+        find_nodata_and_background(source);
     fill_info(source);
     return QFZ_OK;
 }
@@ -237,7 +238,7 @@ qfz_status qfz_valid_read(qfz_source *source, qfz_box box, const void *pixels, i
 {
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
     if (!valid) return QFZ_OK;
-    if (source->options.is_saliency || !source->info.may_be_invalid)
+    if (source->options.is_saliency || source->options.is_labels || !source->info.may_be_invalid)
         memset(valid, 1, (size_t)n);
     else
         compare_bands(source, pixels, plane_px, n, valid);

@@ -5,6 +5,9 @@
 #define QFZ_REGIONS_H
 
 #include "regions/gather.h"
+#include "regions/label_tile.h"
+#include "regions/neighbours.h"
 #include "regions/polygon.h"
+#include "regions/zones.h"
 
 #endif

@@ -89,6 +89,11 @@ int main(void)
     AT(qfz_job, allow_network);
     AT(qfz_job, unused_flags);
     AT(qfz_job, edges);
+    AT(qfz_job, neighbours);
+    AT(qfz_job, stats);
+    AT(qfz_job, stats_bands);
+    AT(qfz_job, n_stats_bands);
+    AT(qfz_job, columns);
 
     SIZE(qfz_curve);
     AT(qfz_curve, struct_size);
@@ -223,6 +228,7 @@ int main(void)
     IS(QFZ_SALIENCY);
     IS(QFZ_CUT);
     IS(QFZ_CURVE);
+    IS(QFZ_REGIONS);
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);

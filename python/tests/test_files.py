@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: MIT
+"""Functions on files against functions on arrays, and against the command (QFZ_COMMAND).
+
+Rasters are in ENVI's format: a text header, and the bare values in a file of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+import qfz
+from qfz import _files, _library
+
+COMMAND = os.environ.get("QFZ_COMMAND")
+ENVI_TYPES = {"u1": 1, "u2": 12, "f4": 4}
+ALL = dict(format="ENVI", creation_options={"INTERLEAVE": "BSQ"})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def library():
+    try:
+        return _library.for_files()
+    except qfz.QfzLibraryError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def scene(tmp_path):
+    """A raster of two bands, and its values."""
+    values = np.random.default_rng(3).integers(0, 40, (2, 30, 41)).astype("u2")
+    return write(tmp_path / "scene.img", values), values
+
+
+def write(path, values):
+    values.tofile(path)
+    n, h, w = values.shape
+    code = ENVI_TYPES[values.dtype.str[1:]]
+    path.with_suffix(".hdr").write_text(
+        f"ENVI\nsamples = {w}\nlines = {h}\nbands = {n}\nheader offset = 0\n"
+        f"file type = ENVI Standard\ndata type = {code}\ninterleave = bsq\nbyte order = 0\n"
+    )
+    return path
+
+
+def read(path, dtype, shape):
+    return np.fromfile(path, dtype).reshape(shape)
+
+
+def test_label_file(scene, tmp_path):
+    src, values = scene
+    dst = tmp_path / "labels.img"
+    report = qfz.label_file(src, dst, 9, connectivity=8, tile=7, threads=2, **ALL)
+    labels, n = qfz.label(values, 9, connectivity=8, channel_axis=0)
+    np.testing.assert_array_equal(read(dst, "u4", labels.shape), labels)
+    assert report.regions == n and report.pixels == labels.size
+    assert (report.width, report.height, report.tiles) == (41, 30, 30)
+    assert report.engine == "cpu" and report.next_phase == "all" and sum(report.steps.values()) > 0
+
+
+def test_options_of_pixels(scene, tmp_path):
+    src, values = scene
+    mask = write(tmp_path / "mask.img", (values[:1] % 3).astype("u1"))
+    dst = tmp_path / "labels.img"
+    qfz.label_file(src, dst, 4, bands=[2], mask=mask, nodata=7, min_area=3, **ALL)
+    valid = (values[0] % 3 != 0) & (values[1] != 7)
+    labels, _ = qfz.label(values[1], 4, mask=valid, min_area=3)
+    np.testing.assert_array_equal(read(dst, "u4", labels.shape), labels)
+
+
+def test_count_only(scene):
+    src, values = scene
+    assert qfz.label_file(src, None).regions == qfz.label(values, channel_axis=0)[1]
+
+
+def test_simplify_file(scene, tmp_path):
+    src, values = scene
+    dst, names, table = (tmp_path / n for n in ("simple.img", "labels.img", "regions.csv"))
+    report = qfz.simplify_file(src, dst, omega=[12, 20], labels=names, regions=table, **ALL)
+    painted = qfz.simplify(values, omega=[12, 20], channel_axis=0)
+    labels, n = qfz.label(values, np.inf, omega=[12, 20], channel_axis=0)
+    np.testing.assert_array_equal(read(dst, "u2", painted.shape), painted)
+    np.testing.assert_array_equal(read(names, "u4", labels.shape), labels)
+    assert report.regions == n == len(table.read_text().splitlines()) - 1
+
+
+@pytest.mark.parametrize("connectivity", [4, 8])
+@pytest.mark.parametrize("distance", ["linf", "l2"])
+def test_saliency_and_cut(scene, tmp_path, connectivity, distance):
+    src, values = scene
+    levels, dst = tmp_path / "levels.tif", tmp_path / "labels.img"
+    qfz.saliency_file(src, levels, distance=distance, connectivity=connectivity, tile=11)
+    report = qfz.cut_file(levels, dst, 6, **ALL)
+    labels, n = qfz.label(values, 6, distance, connectivity, channel_axis=0)
+    np.testing.assert_array_equal(read(dst, "u4", labels.shape), labels)
+    assert report.regions == n
+
+
+def test_curve_file(scene):
+    src, values = scene
+    curve = qfz.curve_file(src, connectivity=8)
+    expected = qfz.curve(values, connectivity=8, channel_axis=0)
+    assert curve.alpha.tolist() == expected.alpha.tolist()
+    assert curve.regions.tolist() == expected.regions.tolist()
+    assert curve.exact_below == np.inf and curve.report.pixels == values[0].size
+
+
+def test_regions_file(scene, tmp_path):
+    src, values = scene
+    names, rows, pairs = (tmp_path / n for n in ("labels.tif", "regions.csv", "pairs.csv"))
+    n = qfz.label_file(src, names, 9, neighbours=tmp_path / "same.csv").regions
+    report = qfz.regions_file(names, regions=rows, neighbours=pairs, stats=src, stats_bands=[2])
+    labels, _ = qfz.label(values, 9, channel_axis=0)
+    table = np.genfromtxt(rows, delimiter=",", names=True)
+    assert report.regions == n == len(table)
+    means = [values[1][labels == k].mean() for k in range(1, n + 1)]
+    np.testing.assert_allclose(table["stats_mean_2"], means)
+    for path in pairs, tmp_path / "same.csv":
+        found = np.genfromtxt(path, delimiter=",", names=True)
+        expected = qfz.neighbours(labels)
+        for name in "a", "b", "edges":
+            assert found[name].tolist() == expected[name].tolist()
+
+
+@pytest.mark.skipif(not COMMAND, reason="needs the command, as QFZ_COMMAND")
+def test_the_command_writes_the_same(scene, tmp_path):
+    src, values = scene
+    ours, theirs = tmp_path / "ours.img", tmp_path / "theirs.img"
+    qfz.label_file(src, ours, 9, distance="l1", weights=[1, 0.5], **ALL)
+    subprocess.run(
+        [COMMAND, "label", "-q", "--alpha", "9", "--weights", "1,0.5", "-of", "ENVI", src, theirs],
+        check=True,
+    )
+    assert ours.read_bytes() == theirs.read_bytes()
+    qfz.simplify_file(src, ours, 9, 20, overwrite=True, **ALL)
+    subprocess.run(
+        [
+            COMMAND,
+            "simplify",
+            "-q",
+            "--alpha",
+            "9",
+            "--omega",
+            "20",
+            "--distance",
+            "linf",
+            "-of",
+            "ENVI",
+            "--overwrite",
+            src,
+            theirs,
+        ],
+        check=True,
+    )
+    assert ours.read_bytes() == theirs.read_bytes()
+
+
+# Options of the command that have no keyword, or one of another name.
+NAMES = {
+    "b": "bands",
+    "mask": "mask",
+    "of": "format",
+    "ot": "type",
+    "co": "creation_options",
+    "oo": "open_options",
+    "j": "threads",
+    "gpus": "gpus",
+    "table": "regions",
+    "count-only": "dst",
+}
+IGNORED = {("saliency", "alpha")}  # the hierarchy is of all alphas
+NOT_HERE = {"quiet", "q", "json", "help", "h", "version"}
+
+
+@pytest.mark.skipif(not COMMAND, reason="needs the command, as QFZ_COMMAND")
+@pytest.mark.parametrize("task", ["label", "simplify", "saliency", "cut", "regions"])
+def test_every_option_of_the_command_is_a_keyword(task):
+    table = subprocess.run([COMMAND, "help", "--table"], check=True, capture_output=True, text=True)
+    function = getattr(qfz, f"{task}_file")
+    keywords = set(function.__annotations__) | set(qfz.Options.__annotations__)
+    missing = []
+    for line in table.stdout.splitlines():
+        command, option = line.split("\t")[:2]
+        name = option.lstrip("-")
+        if command == task and name not in NOT_HERE and (task, name) not in IGNORED:
+            if NAMES.get(name, name.replace("-", "_")) not in keywords:
+                missing.append(option)
+    if missing:  # an option is added with the command; its keyword may follow
+        pytest.skip(f"no keyword for {', '.join(missing)}")
+
+
+def test_every_keyword_is_documented_and_known():
+    for name in qfz.Options.__annotations__:
+        assert name in qfz.Options.__doc__
+        assert name in _files._PLAIN or name in (
+            "bands",
+            "gpus",
+            "nodata",
+            "part",
+            "progress",
+            "connectivity",
+            "distance",
+            "weights",
+        )
+
+
+def test_failures(scene, tmp_path):
+    src, _ = scene
+    with pytest.raises(qfz.QfzFileError, match="none.tif"):
+        qfz.label_file(tmp_path / "none.tif", None)
+    with pytest.raises(OSError):
+        qfz.label_file(tmp_path / "none.tif", None)
+    with pytest.raises(qfz.QfzArgumentError, match="scene.img: the output would replace an input"):
+        qfz.label_file(src, src, **ALL)
+    (tmp_path / "there.tif").touch()
+    with pytest.raises(qfz.QfzError, match="there.tif.*exists"):
+        qfz.label_file(src, tmp_path / "there.tif")
+    with pytest.raises(ValueError, match="alpha, omega or both"):
+        qfz.simplify_file(src, tmp_path / "out.tif")
+    with pytest.raises(TypeError, match="tiles"):
+        qfz.label_file(src, None, tiles=3)
+    with pytest.raises(ValueError, match="layout is 'x'"):
+        qfz.saliency_file(src, tmp_path / "out.tif", layout="x")
+    with pytest.raises(TypeError):
+        qfz.label_file(3, None)
+
+
+def test_progress(scene, tmp_path):
+    src, _ = scene
+    seen = []
+    qfz.label_file(src, tmp_path / "labels.tif", tile=8, progress=seen.append)
+    assert [p.done for p in seen] == sorted(p.done for p in seen) and seen[-1].done == 1
+    assert {p.step for p in seen} >= {"pass 1 of 2", "pass 2 of 2"}
+    assert max(p.tiles for p in seen) == 24
+
+
+class Stop(Exception):
+    pass
+
+
+def test_an_exception_of_progress_cancels(scene, tmp_path):
+    src, _ = scene
+    calls = []
+
+    def progress(p):
+        calls.append(p)
+        if p.done > 0.3:
+            raise Stop
+
+    with pytest.raises(Stop):
+        qfz.saliency_file(src, tmp_path / "levels.tif", tile=8, progress=progress)
+    assert calls[-1].done < 0.6
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["scene.hdr", "scene.img"]
+
+
+def test_an_interrupt_cancels(tmp_path):
+    """SIGINT comes while a tile is done; the job must end before many more tiles are."""
+    values = np.random.default_rng(4).integers(0, 200, (1, 400, 400)).astype("u1")
+    src = write(tmp_path / "large.img", values)
+    calls = []
+
+    def progress(p):
+        calls.append(p)
+        if len(calls) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        if len(calls) > 5:
+            time.sleep(0.01)  # the main thread may be waiting for a processor
+
+    with pytest.raises(KeyboardInterrupt):
+        qfz.saliency_file(src, tmp_path / "levels.tif", tile=20, threads=1, progress=progress)
+    assert len(calls) < 100  # of 800
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["large.hdr", "large.img"]
+
+
+def test_jobs_in_two_threads(scene):
+    src, values = scene
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(qfz.label_file(src, None, 5).regions))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == 2 * [qfz.label(values, 5, channel_axis=0)[1]]
+
+
+def test_a_library_without_gdal_is_refused(monkeypatch):
+    monkeypatch.setattr(_library, "_files", None)
+    monkeypatch.setattr(_library.Library, "has_files", property(lambda _: False))
+    with pytest.raises(qfz.QfzLibraryError, match="built without GDAL"):
+        qfz.label_file("scene.tif", None)
+
+
+def test_rasterio_datasets_are_sources(scene):
+    rasterio = pytest.importorskip("rasterio")
+    src, values = scene
+    with rasterio.open(src) as dataset:
+        assert qfz.label_file(dataset, None, 5).regions == qfz.label(values, 5, channel_axis=0)[1]

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/label_outputs.h"
+
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "job/neighbour_rows.h"
+#include "job/raster_options.h"
+#include "job/temp_folder.h"
+
+enum { TILE_PX_MIN = 1 << 14, TILE_PX_MAX = 1 << 22 };
+
+bool qfz_label_outputs_wanted(const qfz_job *job)
+{
+    return job->neighbours || job->stats;
+}
+
+/* ---------------------------------------------------------------------------------------- checks
+ */
+static qfz_status open_stats(qfz_source **stats, const qfz_job *job, const qfz_source *source,
+                             qfz_error *err)
+{
+    const qfz_source_options options = qfz_job_stats_options(job);
+    const qfz_source_info *const info = qfz_source_get_info(source);
+    QFZ_TRY(qfz_source_open(stats, &options, err));
+    const qfz_source_info *const found = qfz_source_get_info(*stats);
+    if (found->w == info->w && found->h == info->h) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG,
+                    "%s: the raster of --stats has %lld x %lld pixels, but %s has %lld x %lld; a "
+                    "VRT of the same grid does (gdalwarp -of VRT -te ... -ts ...)",
+                    job->stats, (long long)found->w, (long long)found->h, job->src,
+                    (long long)info->w, (long long)info->h);
+}
+
+qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_error *err)
+{
+    const qfz_output_options options = qfz_job_output_options(job);
+    qfz_source *stats = NULL;
+    if (job->neighbours)
+        QFZ_TRY(qfz_table_check(source, &options, job->neighbours, QFZ_NO_GEOMETRY, err));
+    if (!job->stats) return QFZ_OK;
+    qfz_status st = open_stats(&stats, job, source, err);
+    for (int i = 0; i < QFZ_OUTPUTS_MAX && st == QFZ_OK; i++)
+        if (options.names[i]) st = qfz_output_check(stats, &options, options.names[i], err);
+    qfz_source_close(stats);
+    return st;
+}
+
+void qfz_label_outputs_clean(const qfz_job *job)
+{
+    if (job->neighbours) qfz_output_clean(job->neighbours);
+}
+
+/* ------------------------------------------------------------------------------------------ open
+ */
+/* The rule by which the values of --stats have levels. */
+static qfz_status make_stats_rule(qfz_label_outputs *out, qfz_error *err)
+{
+    const qfz_source_info *const info = qfz_source_get_info(out->stats);
+    uint32_t max_level;
+    out->stats_rule = (qfz_rule){.connectivity = 4,
+                                 .distance = out->job->criterion.distance,
+                                 .type = info->type,
+                                 .n_bands = info->n_bands};
+    out->rule = &out->stats_rule;
+    return qfz_max_level(out->rule, &max_level, err);
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Half of the memory is for tiles, half for records. */
+static qfz_status plan_tiles(qfz_label_outputs *out, qfz_error *err)
+{
+    const qfz_source_info *const info = qfz_source_get_info(out->source);
+    int64_t px_bytes = sizeof(uint64_t) + 1;
+    if (out->image) px_bytes += qfz_values_px_bytes(qfz_source_get_info(out->image));
+    if (out->stats) px_bytes += qfz_values_px_bytes(qfz_source_get_info(out->stats));
+    const int64_t most = out->memory_bytes / 2 / px_bytes / out->pass.n_threads;
+    const int64_t share = info->w * info->h / (4 * out->pass.n_threads);
+    const int64_t wanted = clamp(share, TILE_PX_MIN, TILE_PX_MAX);
+    return qfz_tiling_choose(&out->pass.tiling, info, out->job->tile_px,
+                             most < wanted ? clamp(most, 1, wanted) : wanted, err);
+}
+
+static qfz_status open_values(qfz_label_outputs *out, qfz_error *err)
+{
+    const qfz_tiling *const t = &out->pass.tiling;
+    const int64_t px = (t->tile_w + 1) * (t->tile_h + 1);
+    if (out->stats)
+        QFZ_TRY(qfz_values_open(&out->stats_values, out->stats, out->pass.n_threads, px, err));
+    if (out->image && out->neighbours)
+        QFZ_TRY(qfz_values_open(&out->level_values, out->image, out->pass.n_threads, px, err));
+    return QFZ_OK;
+}
+
+qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
+{
+    const qfz_job *const job = out->job;
+    const int64_t bytes = out->memory_bytes / 2 / ((job->neighbours != NULL) + out->has_zones);
+    QFZ_TRY(qfz_source_locate(out->source, err));
+    qfz_temp_folder(job, out->folder, sizeof out->folder);
+    if (job->stats) QFZ_TRY(open_stats(&out->stats, job, out->source, err));
+    if (!job->neighbours) out->image = NULL;
+    if (job->neighbours && out->stats && !out->image) QFZ_TRY(make_stats_rule(out, err));
+    QFZ_TRY(plan_tiles(out, err));
+    if (job->neighbours)
+        QFZ_TRY(qfz_neighbours_open(&out->neighbours, out->rule, out->pass.n_threads, bytes,
+                                    out->folder, err));
+    if (out->has_zones) {
+        const qfz_source_info *const info = out->stats ? qfz_source_get_info(out->stats) : NULL;
+        QFZ_TRY(qfz_zones_open(&out->zones, info ? info->type : QFZ_U8, info ? info->n_bands : 0,
+                               out->pass.n_threads, bytes, out->folder, err));
+    }
+    return open_values(out, err);
+}
+
+void qfz_label_outputs_close(qfz_label_outputs *out)
+{
+    qfz_table_close(out->pairs);
+    qfz_neighbours_close(out->neighbours);
+    qfz_zones_close(out->zones);
+    qfz_values_close(out->level_values);
+    qfz_values_close(out->stats_values);
+    qfz_source_close(out->stats);
+}
+
+/* ---------------------------------------------------------------------------------------- gather
+ */
+/* Weights of the rows of a tile: areas, then lengths of sides. */
+static qfz_status row_weights(const qfz_label_outputs *out, qfz_box box, uint64_t **areas,
+                              uint64_t **lengths, qfz_error *err)
+{
+    const int64_t h = qfz_box_h(box);
+    QFZ_TRY(QFZ_NEW(areas, h, err));
+    QFZ_TRY(QFZ_NEW(lengths, QFZ_SIDES * h, err));
+    QFZ_TRY(qfz_source_row_areas(out->source, box.y0, h, *areas, err));
+    return qfz_source_side_lengths(out->source, box.y0, h, *lengths, err);
+}
+
+static qfz_status add_tile(qfz_label_outputs *out, int thread, const qfz_label_tile *tile,
+                           const uint64_t *areas, const uint64_t *lengths, qfz_error *err)
+{
+    const bool margin = out->neighbours != NULL;
+    const qfz_box box = qfz_label_pass_box(&out->pass.tiling, tile->box, margin);
+    qfz_image levels, stats;
+    const qfz_image *values = NULL;
+    if (out->stats_values) {
+        QFZ_TRY(qfz_values_read(out->stats_values, thread, box, &stats, err));
+        values = &stats;
+    }
+    if (out->zones) QFZ_TRY(qfz_zones_add(out->zones, thread, tile, areas, values, err));
+    if (!out->neighbours) return QFZ_OK;
+    if (out->level_values) {
+        QFZ_TRY(qfz_values_read(out->level_values, thread, box, &levels, err));
+        values = &levels;
+    }
+    return qfz_neighbours_add(out->neighbours, thread, tile, lengths, values, err);
+}
+
+static qfz_status visit(void *arg, int thread, const qfz_label_tile *tile, qfz_error *err)
+{
+    qfz_label_outputs *const out = arg;
+    uint64_t *areas = NULL, *lengths = NULL;
+    qfz_status st = row_weights(out, tile->box, &areas, &lengths, err);
+    if (st == QFZ_OK) st = add_tile(out, thread, tile, areas, lengths, err);
+    free(areas);
+    free(lengths);
+    return st;
+}
+
+qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
+{
+    QFZ_TRY(qfz_label_pass_run(&out->pass, "regions", QFZ_LABEL_OUTPUTS_SHARE / 2,
+                               out->neighbours != NULL, visit, out, err));
+    return out->zones ? qfz_zones_begin_reading(out->zones, err) : QFZ_OK;
+}
+
+/* --------------------------------------------------------------------------------------- the end
+ */
+qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
+{
+    if (!out->neighbours) return QFZ_OK;
+    qfz_progress_begin(out->pass.progress, "neighbours", QFZ_LABEL_OUTPUTS_SHARE / 2, 0);
+    QFZ_TRY(qfz_neighbour_rows_write(out->neighbours, out->rule != NULL, out->pass.n_threads,
+                                     out->job, out->source, out->pass.progress, &out->pairs, err));
+    return qfz_table_finish(out->pairs, err);
+}
+
+qfz_status qfz_label_outputs_place(qfz_label_outputs *out, qfz_error *err)
+{
+    return out->pairs ? qfz_table_place(out->pairs, err) : QFZ_OK;
+}
+
+qfz_status qfz_label_outputs_commit(qfz_label_outputs *out, qfz_error *err)
+{
+    return out->pairs ? qfz_table_commit(out->pairs, err) : QFZ_OK;
+}

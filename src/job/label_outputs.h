@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* label_outputs.h - what a job makes from labels that are complete: its own, or those of a raster
+ * that it reads.  One pass over the labels gathers records (room regions); then tables are written.
+ */
+#ifndef QFZ_LABEL_OUTPUTS_H
+#define QFZ_LABEL_OUTPUTS_H
+
+#include "job/label_pass.h"
+#include "job/values.h"
+#include "job/zone_columns.h"
+
+typedef struct qfz_label_outputs {
+    /* Set by the caller before open(). */
+    const qfz_job *job;
+    qfz_source *source;   /* of the georeference; located by open() */
+    qfz_label_pass pass;  /* without tiling */
+    int64_t memory_bytes; /* for all that is below */
+    bool has_zones;       /* records by label are wanted */
+    qfz_source *image;    /* whose values give levels, by rule; NULL: --stats does, or none */
+    const qfz_rule *rule;
+
+    char folder[4096];
+    qfz_source *stats; /* of --stats, or NULL */
+    qfz_rule stats_rule;
+    qfz_values *level_values, *stats_values; /* NULL: none, or the same */
+    qfz_zones *zones;
+    qfz_neighbours *neighbours;
+    qfz_table *pairs;
+} qfz_label_outputs;
+
+/* True if the job has outputs of this kind beside the table of regions. */
+bool qfz_label_outputs_wanted(const qfz_job *job);
+
+/* Checks what is known before labels are: names of outputs, and the raster of --stats. */
+qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_error *err);
+
+/* Deletes temporary files that killed runs have left beside the outputs. */
+void qfz_label_outputs_clean(const qfz_job *job);
+
+/* Plans memory and tiles, and opens what the pass needs.  The caller calls close() in any case. */
+qfz_status qfz_label_outputs_open(qfz_label_outputs *outputs, qfz_error *err);
+void qfz_label_outputs_close(qfz_label_outputs *outputs); /* deletes unfinished files */
+
+/* The pass over the labels.  Then outputs->zones can be read, once. */
+qfz_status qfz_label_outputs_gather(qfz_label_outputs *outputs, qfz_error *err);
+
+/* Writes the outputs, complete but under temporary names. */
+qfz_status qfz_label_outputs_finish(qfz_label_outputs *outputs, qfz_error *err);
+
+/* As qfz_sink_place() and qfz_sink_commit(). */
+qfz_status qfz_label_outputs_place(qfz_label_outputs *outputs, qfz_error *err);
+qfz_status qfz_label_outputs_commit(qfz_label_outputs *outputs, qfz_error *err);
+
+/* The run time of gather() and finish(), relative to the passes of the job. */
+#define QFZ_LABEL_OUTPUTS_SHARE 0.5
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* label_pass.h - a pass over labels that are complete, tile by tile. */
+#ifndef QFZ_LABEL_PASS_H
+#define QFZ_LABEL_PASS_H
+
+#include "core/tiling.h"
+#include "job/progress.h"
+#include "regions/regions.h"
+
+typedef struct qfz_label_pass {
+    /* Reads the labels of a box, in the thread of this number. */
+    qfz_status (*read)(void *arg, int thread, qfz_box box, uint64_t *labels, qfz_error *err);
+    void *arg;
+    qfz_tiling tiling;
+    int n_threads;
+    qfz_job_progress *progress;
+} qfz_label_pass;
+
+/* Processes a tile in the thread of this number. */
+typedef qfz_status (*qfz_label_visit_fn)(void *arg, int thread, const qfz_label_tile *tile,
+                                         qfz_error *err);
+
+/* The tiles with their margin (regions/label_tile.h), or without. */
+qfz_box qfz_label_pass_box(const qfz_tiling *tiling, qfz_box box, bool margin);
+
+/* Calls visit(arg) for every tile, as a step of the job's progress. */
+qfz_status qfz_label_pass_run(const qfz_label_pass *pass, const char *step, double share,
+                              bool margin, qfz_label_visit_fn visit, void *arg, qfz_error *err);
+
+#endif

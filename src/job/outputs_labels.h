@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* outputs_labels.h - the outputs that a job makes from its own labels, once the raster of labels is
+ * complete (label_outputs.h). */
+#ifndef QFZ_OUTPUTS_LABELS_H
+#define QFZ_OUTPUTS_LABELS_H
+
+#include "job/outputs.h"
+
+/* After the last tile is in the raster of labels, before its sink is finished: reads all labels and
+ * sets outputs->labels; does nothing if the job has no such outputs.  The memory of thread contexts
+ * and tile cache, which the job needs no more, is freed. */
+qfz_status qfz_outputs_labels_gather(qfz_outputs *outputs, qfz_error *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/regions_check.h"
+
+#include "core/criterion.h"
+#include "job/label_outputs.h"
+
+static qfz_status check_stats(const qfz_job *job, qfz_error *err)
+{
+    if (job->n_stats_bands < 0 || job->n_stats_bands > QFZ_MAX_BANDS ||
+        (job->n_stats_bands > 0 && !job->stats))
+        return qfz_fail(err, QFZ_EARG, "%lld bands of statistics", (long long)job->n_stats_bands);
+    if (job->columns && !job->regions)
+        return qfz_fail(err, QFZ_EARG, "columns are chosen, but no table of regions is named");
+    if (job->stats && !job->regions && (!job->neighbours || job->task != QFZ_REGIONS))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: statistics of it need a table of regions; name one by --regions",
+                        job->stats);
+    return QFZ_OK;
+}
+
+qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
+{
+    if (!job->src) return qfz_fail(err, QFZ_EARG, "the raster of labels must be named");
+    if (job->dst || job->labels)
+        return qfz_fail(err, QFZ_EARG, "%s: the job regions writes no raster of labels",
+                        job->dst ? job->dst : job->labels);
+    if (!job->regions && !job->neighbours)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: no output is named; name one by --regions or "
+                        "--neighbours",
+                        job->src);
+    QFZ_TRY(qfz_criterion_check(&job->criterion, err));
+    if (job->criterion.weights || job->edges)
+        return qfz_fail(err, QFZ_EARG, "regions takes neither weights nor levels of edges");
+    if (job->work || job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1))
+        return qfz_fail(err, QFZ_EARG, "regions runs as one process, without a work folder");
+    if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
+    if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
+    if (job->retries < 0 || !(job->retry_wait_s >= 0))
+        return qfz_fail(err, QFZ_EARG, "%d retries after %g s", job->retries, job->retry_wait_s);
+    if (job->memory_bytes < 0) return qfz_fail(err, QFZ_EARG, "memory is negative");
+    return check_stats(job, err);
+}
+
+qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
+{
+    const bool in_parts = job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1);
+    const char *const output = job->neighbours ? job->neighbours : job->stats;
+    if (!qfz_label_outputs_wanted(job)) return QFZ_OK;
+    if (job->task == QFZ_SALIENCY || job->task == QFZ_CURVE)
+        return qfz_fail(err, QFZ_EARG, "%s: there are no regions in this job", output);
+    if (job->count_only)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: where regions are only counted, there are no outputs; leave it out",
+                        output);
+    if (job->task == QFZ_SIMPLIFY && job->stats)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: simplify has no --stats; use qfz regions with its --labels",
+                        job->stats);
+    if (job->task == QFZ_SIMPLIFY && !job->labels)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: it is made from the labels of the regions; name a raster of labels, "
+                        "--labels",
+                        output);
+    if (in_parts)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: a job of several processes does not write it; use qfz regions with "
+                        "the labels",
+                        output);
+    return check_stats(job, err);
+}

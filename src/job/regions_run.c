@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/regions_run.h"
+
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "job/label_outputs.h"
+#include "job/output_links.h"
+#include "job/raster_options.h"
+#include "job/table_columns.h"
+#include "job/regions_check.h"
+#include "job/setup_init.h"
+#include "job/setup_memory.h"
+#include "job/zone_rows.h"
+
+typedef struct regions_run {
+    qfz_job job; /* its outputs are named without symbolic links */
+    char *links[QFZ_OUTPUTS_MAX];
+    qfz_source *source;
+    qfz_source **readers; /* one for each thread */
+    int n_readers;
+    qfz_step_times times;
+    qfz_job_progress progress;
+    qfz_label_outputs outputs;
+    qfz_table *table;
+} regions_run;
+
+static qfz_status read_labels(void *arg, int thread, qfz_box box, uint64_t *labels, qfz_error *err)
+{
+    regions_run *const run = arg;
+    return qfz_source_read_labels(run->readers[thread], box, labels, err);
+}
+
+static qfz_status check_outputs(regions_run *run, qfz_error *err)
+{
+    const qfz_output_options options = qfz_job_output_options(&run->job);
+    if (run->job.regions)
+        QFZ_TRY(qfz_table_check(run->source, &options, run->job.regions, QFZ_POINTS, err));
+    if (run->job.columns) {
+        QFZ_TRY(qfz_source_locate(run->source, err));
+        QFZ_TRY(
+            qfz_table_columns_check(run->source, 0, run->job.stats != NULL, run->job.columns, err));
+    }
+    return qfz_label_outputs_check(&run->job, run->source, err);
+}
+
+static qfz_status open_readers(regions_run *run, int n, qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW_ZERO(&run->readers, n, err));
+    run->n_readers = n;
+    for (int i = 0; i < n; i++)
+        QFZ_TRY(qfz_source_open_reader(&run->readers[i], run->source, err));
+    return QFZ_OK;
+}
+
+/* The budget: an eighth for GDAL's blocks, five eighths for tiles and records; the rest is for
+ * tables, the program itself, and libraries. */
+static qfz_status open_run(regions_run *run, qfz_error *err)
+{
+    qfz_job *const job = &run->job;
+    const qfz_source_options options = qfz_job_source_options(job);
+    int64_t bytes;
+    QFZ_TRY(qfz_regions_check(job, err));
+    QFZ_TRY(qfz_job_budget(job, &bytes, err));
+    QFZ_TRY(qfz_output_links_follow(job, run->links, err));
+    QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
+    QFZ_TRY(qfz_source_open(&run->source, &options, err));
+    QFZ_TRY(check_outputs(run, err));
+    QFZ_TRY(open_readers(run, qfz_job_threads(job), err));
+    run->outputs = (qfz_label_outputs){
+        .job = job,
+        .source = run->source,
+        .pass = {.read = read_labels,
+                 .arg = run,
+                 .n_threads = run->n_readers,
+                 .progress = &run->progress},
+        .memory_bytes = bytes / 8 * 5,
+        .has_zones = true,
+    };
+    return qfz_label_outputs_open(&run->outputs, err);
+}
+
+static void close_run(regions_run *run)
+{
+    qfz_table_close(run->table);
+    qfz_label_outputs_close(&run->outputs);
+    for (int i = 0; i < run->n_readers; i++)
+        qfz_source_close(run->readers[i]);
+    free(run->readers);
+    qfz_source_close(run->source);
+    for (int i = 0; i < QFZ_OUTPUTS_MAX; i++)
+        free(run->links[i]);
+}
+
+/* The outputs are complete on disk before the first of them gets its name. */
+static qfz_status write_outputs(regions_run *run, qfz_report *report, qfz_error *err)
+{
+    qfz_label_outputs *const outputs = &run->outputs;
+    QFZ_TRY(qfz_zone_rows_write(outputs, &run->table, &report->regions, &report->pixels, err));
+    if (run->table) QFZ_TRY(qfz_table_finish(run->table, err));
+    QFZ_TRY(qfz_label_outputs_finish(outputs, err));
+    if (run->table) QFZ_TRY(qfz_table_place(run->table, err));
+    QFZ_TRY(qfz_label_outputs_place(outputs, err));
+    if (run->table) QFZ_TRY(qfz_table_commit(run->table, err));
+    return qfz_label_outputs_commit(outputs, err);
+}
+
+static void fill_report(regions_run *run, qfz_report *report)
+{
+    const qfz_tiling *const t = &run->outputs.pass.tiling;
+    report->width = t->w;
+    report->height = t->h;
+    report->tiles = t->n_x * t->n_y;
+    memcpy(report->engine, "cpu", sizeof "cpu");
+    qfz_step_times_end(&run->times, report);
+}
+
+qfz_status qfz_regions_run(const qfz_job *job, qfz_report *report, qfz_error *err)
+{
+    static const qfz_ranks alone = {.n = 1, .n_local = 1};
+    regions_run run = {.job = *job};
+    qfz_report found = {0};
+    qfz_status st;
+    qfz_step_times_begin(&run.times, "start");
+    qfz_progress_init(&run.progress, &run.job, &alone, &run.times);
+    run.progress.scale = 1 / (3 * QFZ_LABEL_OUTPUTS_SHARE);
+    QFZ_TRY_OR(st, cleanup, open_run(&run, err));
+    QFZ_TRY_OR(st, cleanup, qfz_label_outputs_gather(&run.outputs, err));
+    QFZ_TRY_OR(st, cleanup, write_outputs(&run, &found, err));
+    const qfz_progress all = {.struct_size = sizeof all, .done = 1, .step = "end"};
+    if (job->progress) (void)job->progress(&all, job->progress_arg);
+    fill_report(&run, &found);
+    *report = found;
+
+cleanup:
+    close_run(&run);
+    return st;
+}
