@@ -12,6 +12,7 @@ const exit_status exit_statuses[] = {
     {"0", "The result is complete."},
     {"1", "The job failed. One line on stderr names the reason; no output was written."},
     {"2", "The command line is wrong. One line on stderr names the argument."},
+    {"3", "qfz check: the raster is not right. One line on stderr names the first fault."},
     {"75", "SIGTERM, SIGHUP or SIGUSR1 stopped the job. --resume continues the job from the folder "
            "of --work."},
     {"129, 130, 138, 143", "SIGHUP, SIGINT, SIGUSR1 or SIGTERM stopped the job. No output and no "

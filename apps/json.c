@@ -112,3 +112,9 @@ void json_number(json *j, const char *name, double value)
     json_digits(digits, value);
     (void)fputs(isfinite(value) ? digits : "null", j->out);
 }
+
+void json_flag(json *j, const char *name, int is_true)
+{
+    lead(j, name);
+    (void)fputs(is_true ? "true" : "false", j->out);
+}

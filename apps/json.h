@@ -27,6 +27,9 @@ void json_count(json *j, const char *name, uint64_t value);
 enum { JSON_DIGITS = 32 };
 void json_digits(char digits[JSON_DIGITS], double value);
 
+/* true or false. */
+void json_flag(json *j, const char *name, int is_true);
+
 void json_number(json *j, const char *name, double value); /* null if not finite */
 
 #endif

@@ -9,12 +9,13 @@
 #include "setters.h"
 
 #define FOR_LABELS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
-#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE)
+#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE | FOR_TREE)
 #define FOR_RASTERS (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT)
-#define FOR_JOBS (FOR_RASTERS | FOR_CURVE)
-#define FOR_READS (FOR_JOBS | FOR_REGIONS) /* commands that read a raster */
+#define FOR_JOBS (FOR_RASTERS | FOR_CURVE | FOR_TREE)
+#define FOR_READS (FOR_JOBS | FOR_REGIONS | FOR_CHECK) /* commands that read a raster */
 #define FOR_ALL (FOR_READS | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
+#define FOR_PARTS (FOR_PHASES & ~FOR_TREE)
 #define FOR_EVERY (FOR_ALL | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
@@ -31,35 +32,50 @@ static const char images[] = "Generated images";
 static const char general[] = "General";
 
 const option option_table[] = {
-    {"--task", TAKES("label|simplify|saliency|cut|curve"), .commands = FOR_INFO, .section = "Task",
+    {"--task", TAKES("label|simplify|saliency|cut|curve|tree"), .commands = FOR_INFO,
+     .section = "Task",
      HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
-     .set = set_choice, .at = AT(job.task)},
+     .set = set_task, .at = AT(job.task)},
 
-    {"--connectivity", TAKES("4|8"), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"--connectivity", TAKES("4|8"), .commands = FOR_IMAGES | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
-     HELP("Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that share an edge or "
-          "a corner). Default: 4."),
+     .help = {{FOR_CHECK, "Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that "
+                          "share an edge or a corner). Default: as in the metadata of RASTER; 4 "
+                          "without it."},
+              {0, "Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that share an "
+                  "edge or a corner). Default: 4."}},
      .set = set_chosen_int, .at = AT(job.criterion.connectivity)},
     {"--distance", TAKES("l1|l2|linf|sam"),
-     .commands = FOR_IMAGES | FOR_REGIONS | FOR_INFO | FOR_BENCH, .section = criterion,
+     .commands = FOR_IMAGES | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH, .section = criterion,
      .help =
          {{FOR_REGIONS, "Level of the edge between two neighbours in --neighbours, from the "
                         "bands of --stats: l1 (sum of the absolute differences), l2 (Euclidean "
                         "distance), linf (largest absolute difference) or sam (spectral angle, "
                         "in radians). Default: l1."},
+          {FOR_CHECK, "Dissimilarity of two neighbours over all bands: l1 (sum of the absolute "
+                      "differences), l2 (Euclidean distance), linf (largest absolute "
+                      "difference) or sam (spectral angle, in radians). Default: as in the "
+                      "metadata of RASTER; l1 without it."},
           {0,
            "Dissimilarity of two neighbours over all bands: l1 (sum of the absolute differences), "
            "l2 (Euclidean distance), linf (largest absolute difference) or sam (spectral angle: "
            "the angle between the two vectors of values, in radians). Default: l1."}},
      .set = set_choice, .at = AT(job.criterion.distance)},
-    {"--weights", TAKES("W,W,..."), .commands = FOR_IMAGES | FOR_INFO | FOR_BENCH,
+    {"--weights", TAKES("W,W,..."), .commands = FOR_IMAGES | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
-     HELP("One weight per band, for l1, l2 and linf: each band's absolute difference is multiplied "
-          "by the weight of the band. A weight is at least 0, and one weight is greater than 0; a "
-          "band of weight 0 does not matter. Dissimilarities are then single-precision numbers. "
-          "Default: no weights."),
+     .help =
+         {{FOR_CHECK,
+           "One weight per band, for l1, l2 and linf: each band's absolute difference is "
+           "multiplied by the weight of the band. Default: as in the metadata of "
+           "RASTER."},
+          {0,
+           "One weight per band, for l1, l2 and linf: each band's absolute difference is "
+           "multiplied "
+           "by the weight of the band. A weight is at least 0, and one weight is greater than 0; a "
+           "band of weight 0 does not matter. Dissimilarities are then single-precision numbers. "
+           "Default: no weights."}},
      .set = set_weights},
-    {"--edges", TAKES("FILE"), .commands = FOR_JOBS | FOR_INFO, .section = criterion,
+    {"--edges", TAKES("FILE"), .commands = FOR_JOBS | FOR_CHECK | FOR_INFO, .section = criterion,
      .help = {{FOR_CUT, "Cut the levels of edges in the raster FILE, which need not come from qfz "
                         "saliency. FILE takes the place of SALIENCY and has 2 bands (4-connected) "
                         "or 4 bands (8-connected) of integers or Float32, at least 0: the edges "
@@ -78,7 +94,8 @@ const option option_table[] = {
                   "the right, below, below right, below left. NaN and nodata are no edge. Default: "
                   "the dissimilarities."}},
      .set = set_text, .at = AT(job.edges)},
-    {"--alpha", TAKES("A"), .commands = FOR_RASTERS | FOR_INFO | FOR_BENCH, .section = criterion,
+    {"--alpha", TAKES("A"), .commands = FOR_RASTERS | FOR_CHECK | FOR_INFO | FOR_BENCH,
+     .section = criterion,
      .help = {{FOR_LABEL, "Regions are alpha-components: two neighbours join if their "
                           "dissimilarity is at most A. A is at least 0, or inf, in the unit of the "
                           "pixel values. Default: two neighbours join if their values are equal."},
@@ -90,17 +107,25 @@ const option option_table[] = {
                         "saliency values. Required; no default."},
               {FOR_SALIENCY, "Accepted without effect: the output holds the regions of every "
                              "alpha. Default: none."},
+              {FOR_CHECK,
+               "Labels are checked as those of alpha-components with this A, in the unit of "
+               "the pixel values. Default: the alpha of the metadata of RASTER; "
+               "without it, labels of equal values."},
               {FOR_BENCH, "Largest dissimilarity of two neighbours that join, in parts label and "
                           "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
                           "Default: equal values join in part label; inf in part alpha-omega."},
               {0, "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
                   "the unit of the pixel values. Default: the default of the planned command."}},
      .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
-    {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_INFO | FOR_BENCH,
+    {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
      .help = {{FOR_SIMPLIFY, "Largest value range (maximum - minimum) of a region: one W for all "
                              "bands, or one W per band. W is at least 0, or inf, in the unit of "
                              "the pixel values. Default: inf; --alpha is then required."},
+              {FOR_CHECK,
+               "Labels are checked as those of (alpha, omega)-components with this W, in the "
+               "unit of the pixel values. Default: the omega of the metadata of "
+               "RASTER."},
               {FOR_BENCH, "Largest value range (maximum - minimum) of a region in part "
                           "alpha-omega: one W for all bands, or one W per band, in the unit of the "
                           "pixel values. Default: 10."},
@@ -109,21 +134,27 @@ const option option_table[] = {
                "W per band. W is at least 0, or inf, in the unit of the pixel values. Default: "
                "inf."}},
      .set = set_omega},
-    {"--min-area", TAKES("N"), .commands = FOR_IMAGES | FOR_INFO, .section = criterion,
-     HELP("Minimum mapping unit: every region has at least N pixels, or at least the area N with a "
-          "unit: 5000m2, 0.5ha or 0.01km2. A smaller region joins the neighbour that is most "
-          "similar to it, whatever alpha and omega are. Only an area of valid pixels that is "
-          "smaller than N as a whole stays smaller. The result does not depend on the tiling. "
-          "Default: regions of any size."),
+    {"--min-area", TAKES("N"), .commands = FOR_IMAGES | FOR_CHECK | FOR_INFO, .section = criterion,
+     .help = {{FOR_CHECK,
+               "Minimum mapping unit that RASTER was made with: a number of pixels, or an area "
+               "with a unit: 5000m2, 0.5ha or 0.01km2. Default: as in the metadata of "
+               "RASTER."},
+              {0,
+               "Minimum mapping unit: every region has at least N pixels, or at least the area N "
+               "with a "
+               "unit: 5000m2, 0.5ha or 0.01km2. A smaller region joins the neighbour that is most "
+               "similar to it, whatever alpha and omega are. Only an area of valid pixels that is "
+               "smaller than N as a whole stays smaller. The result does not depend on the tiling. "
+               "Default: regions of any size."}},
      .set = set_min_area},
-    {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_INFO, .section = criterion,
+    {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_CHECK | FOR_INFO, .section = criterion,
      HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
           "background."),
      .set = set_number, .low = -INFINITY, .at = AT(job.background),
      .at_has = AT(job.has_background)},
 
     {"-b", TAKES("BAND[,BAND...]"), .repeats = true,
-     .commands = FOR_IMAGES | FOR_REGIONS | FOR_INFO | FOR_BENCH, .section = pixels,
+     .commands = FOR_IMAGES | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH, .section = pixels,
      .help =
          {{FOR_REGIONS, "The band that holds the labels, counted from 1. Default: the only band "
                         "of LABELS."},
@@ -145,7 +176,8 @@ const option option_table[] = {
            "value that the pixel type cannot hold is the value of no pixel: -9999 makes every "
            "pixel of a UInt8 raster valid. Default: the nodata value of the source raster."}},
      .set = set_any_number, .at = AT(job.nodata), .at_has = AT(job.has_nodata)},
-    {"--nodata-rule", TAKES("all|any"), .commands = FOR_IMAGES | FOR_INFO, .section = pixels,
+    {"--nodata-rule", TAKES("all|any"), .commands = FOR_IMAGES | FOR_CHECK | FOR_INFO,
+     .section = pixels,
      HELP("A pixel is invalid if it has the nodata value in all bands, or in any band. Default: "
           "all."),
      .set = set_choice, .at = AT(job.nodata_rule)},
@@ -165,8 +197,8 @@ const option option_table[] = {
      HELP("Also write the labels of the regions to the raster FILE: 1..N, and 0 where the pixel is "
           "invalid. Default: no label raster."),
      .set = set_text, .at = AT(job.labels)},
-    {"--regions", "--table", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
-     .section = output,
+    {"--regions", "--table", TAKES("FILE"),
+     .commands = FOR_LABELS | FOR_TREE | FOR_REGIONS | FOR_INFO, .section = output,
      .help = {{FOR_REGIONS, "Write a table of the regions to FILE, one row per label: label, "
                             "pixels, area in square metres, centroid and bounding box. The "
                             "extension of FILE selects the GDAL vector driver: .gpkg, .csv and "
@@ -204,6 +236,17 @@ const option option_table[] = {
                "the least level of these edges. Regions that touch in corners only are no "
                "neighbours. simplify needs --labels too. Default: no table."}},
      .set = set_text, .at = AT(job.neighbours)},
+    {"--colors", "--colours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Also write a raster of one byte per pixel to FILE, with a colour table in which regions "
+          "that touch, in sides or corners, have different colours; 0 is no region. The extension "
+          "of FILE selects the GDAL driver. simplify needs --labels too. Default: no such raster."),
+     .set = set_text, .at = AT(job.colors)},
+    {"--quicklook", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Also draw the regions and their borders into the PNG image FILE of at most 2048 x 2048 "
+          "pixels, in the colours of --colors. simplify needs --labels too. Default: no image."),
+     .set = set_text, .at = AT(job.quicklook)},
     {"--stats", TAKES("FILE[,BAND...]"), .commands = FOR_LABEL | FOR_CUT | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Add to the table of regions the statistics of the raster FILE, of the same size, in "
@@ -211,14 +254,16 @@ const option option_table[] = {
           "and standard deviation. FILE,1,3 uses these bands. A pixel that is nodata in a band "
           "used does not count. Default: no statistics."),
      .set = set_stats, .low = 1, .high = INT_MAX},
-    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
+    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO,
+     .section = output,
      HELP("GDAL driver of the output rasters, for example COG. Default: the driver for the "
           "extension of DST; GTiff if there is none."),
      .set = set_text, .at = AT(job.format)},
-    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
-     .help = {{FOR_LABEL | FOR_CUT, "Data type of the labels, for example UInt16. A type that "
-                                    "cannot hold the number of regions is an error. Default: "
-                                    "UInt32, or UInt64 for 2^32 regions or more."},
+    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
+     .help = {{FOR_LABEL | FOR_CUT | FOR_TREE,
+               "Data type of the labels, for example UInt16. A type that "
+               "cannot hold the number of regions is an error. Default: "
+               "UInt32, or UInt64 for 2^32 regions or more."},
               {FOR_SIMPLIFY, "Data type of DST, for example UInt16. A type that cannot hold every "
                              "value is an error. Default: the type of SRC."},
               {FOR_SALIENCY, "Data type of the saliency, for example UInt32. A type that cannot "
@@ -228,8 +273,8 @@ const option option_table[] = {
               {0, "Data type of the output raster, for example UInt32. A type that cannot hold "
                   "every value is an error. Default: the default of the planned command."}},
      .set = set_text, .at = AT(job.type)},
-    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_RASTERS | FOR_INFO,
-     .section = output,
+    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true,
+     .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
      HELP("Creation option of the GDAL driver of the output rasters. Repeatable. Default for "
           "GTiff: tiled, with ZSTD compression."),
      .set = add_key_value, .at = AT(creation_options)},
@@ -251,7 +296,7 @@ const option option_table[] = {
     {"--plot", TAKES("FILE"), .commands = FOR_CURVE | FOR_INFO, .section = output,
      HELP("Also draw the curve into the PNG image FILE, with logarithmic axes. Default: no plot."),
      .set = set_text, .at = AT(curve.plot)},
-    {"--overwrite", .commands = FOR_READS | FOR_INFO, .section = output,
+    {"--overwrite", .commands = FOR_JOBS | FOR_REGIONS | FOR_INFO, .section = output,
      HELP("Replace outputs that exist. Default: an output that exists is an error."),
      FLAG(job.overwrite)},
 
@@ -268,11 +313,11 @@ const option option_table[] = {
      HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
           "starts from the beginning. Default: a folder that holds a journal is an error."),
      FLAG(job.resume)},
-    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PHASES, .section = batch,
+    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "
           "in the folder of --work. Default: all."),
      .set = set_choice, .at = AT(job.phase)},
-    {"--part", TAKES("K/N"), .commands = FOR_PHASES, .section = batch,
+    {"--part", TAKES("K/N"), .commands = FOR_PARTS, .section = batch,
      HELP("Process part K of N parts of the raster, K = 1..N, in phase summarise or resolve. "
           "Required in these phases; no default."),
      .set = set_part},

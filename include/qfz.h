@@ -8,6 +8,9 @@
  *   1. Jobs: raster files in, raster files out, streamed tile by tile.
  *   2. Sessions: one image in memory, of the host or of a GPU.
  *
+ * A hierarchy that a job has written as a table becomes a tree, a linkage or a cut by the functions
+ * of section 3.
+ *
  * Results never depend on the tile size, the number of threads, the memory or the engine.
  *
  * Errors.  A function that can fail returns a qfz_status and writes the reason into the caller's
@@ -185,7 +188,9 @@ typedef enum qfz_task {
                       alpha-component; the raster is the whole hierarchy */
     QFZ_CUT,       /* dst: labels of alpha-components, src being a saliency raster */
     QFZ_CURVE,     /* curve: the number of alpha-components for every alpha; no dst */
-    QFZ_REGIONS    /* regions, neighbours: src being a raster of labels, of any origin; no dst */
+    QFZ_REGIONS,   /* regions, neighbours: src being a raster of labels, of any origin; no dst */
+    QFZ_FOREST     /* dst: labels of the regions of level 0; forest: the rest of the hierarchy, as a
+                      table of the edges of the minimum spanning forest between them */
 } qfz_task;
 
 /* Form of a saliency raster.  EDGES: one band per direction (right, below; 8-connected also below
@@ -275,8 +280,8 @@ typedef struct qfz_job {
                         nothing; dst, labels and regions must be NULL */
 
     const char *labels;  /* simplify: also write labels into this raster; or NULL */
-    const char *regions; /* label, simplify, cut, regions: write one row per region into this
-                            table; or NULL */
+    const char *regions; /* not saliency and curve: write one row per region into this table; or
+                            NULL */
 
     const int *bands; /* n_bands band numbers from 1; NULL: every band except alpha */
     int n_bands;
@@ -326,7 +331,7 @@ typedef struct qfz_job {
     qfz_progress_fn progress; /* NULL: none */
     void *progress_arg;
 
-    double min_area_m2; /* label, simplify, saliency: least area of a region, as criterion.min_area,
+    double min_area_m2; /* not cut: least area of a region, as criterion.min_area,
                            in square metres (without a CRS, in square units of the geotransform); 0:
                            none */
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
@@ -351,6 +356,17 @@ typedef struct qfz_job {
     const char *stats;
     const int *stats_bands; /* n_stats_bands band numbers from 1; NULL: every band except alpha */
     int64_t n_stats_bands;
+    /* label, simplify (with labels), cut, regions: also write an 8-bit raster with a colour table,
+     * in which regions that touch, in sides or corners, have different colours; or NULL. */
+    const char *colors;
+    /* label, simplify (with labels), cut, regions: also draw the regions in such colours, with
+     * their borders, into a PNG image of at most 2048 x 2048 pixels; or NULL. */
+    const char *quicklook;
+    /* forest: the table, with the columns a, b (labels of two regions, a < b), level (the
+     * dissimilarity at which they meet) and x, y (the middle of the edge in the CRS of src).  Rows
+     * are in the order in which Kruskal's algorithm joins: by level, then by the position of the
+     * edge (docs/dev/area-filter.md). */
+    const char *forest;
 
     const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
                             separated by commas; a name without the number of its band stands for
@@ -460,6 +476,56 @@ static inline qfz_plan qfz_plan_default(void)
 /* Checks a job and plans it.  Nothing is computed or written.  job->ranks may describe processes
  * that do not exist. */
 QFZ_API QFZ_CHECKED qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err);
+
+/* A check of a raster that holds labels, or saliency of layout EDGES.  Start from
+ * qfz_check_default(). */
+typedef struct qfz_check {
+    size_t struct_size;
+    const char *raster;   /* borrowed, as job */
+    const qfz_job *job;   /* how the raster was made: src, with its bands, mask, nodata and
+                             background; edges; criterion and min_area_m2, as far as the raster's
+                             metadata shall not hold; memory, threads, engine and progress.  src NULL:
+                             labels are checked for themselves.  Outputs and task are ignored */
+    int has_connectivity; /* 1: the criterion's connectivity holds, not the metadata's */
+    int has_distance;     /* likewise.  Alpha, omega, weights and least area hold where they are
+                             set */
+} qfz_check;
+
+static inline qfz_check qfz_check_default(void)
+{
+    qfz_check check;
+    memset(&check, 0, sizeof check);
+    check.struct_size = sizeof check;
+    return check;
+}
+
+typedef struct qfz_check_report {
+    size_t struct_size;
+    uint64_t faults;  /* 0: the raster is right */
+    int64_t x, y;     /* column and row of the first fault in raster order; -1: it has no pixel */
+    char what[256];   /* the first fault, in words */
+    uint64_t regions; /* labels; saliency: 0 */
+    uint64_t pixels;  /* with a label; saliency: valid */
+    int64_t width, height;
+    qfz_task task; /* LABEL, SIMPLIFY (labels with omega) or SALIENCY */
+    int compared;  /* 1: the result was also computed anew, and compared */
+    double seconds;
+    int64_t peak_rss_bytes; /* of this process since it started */
+} qfz_check_report;
+
+static inline qfz_check_report qfz_check_report_default(void)
+{
+    qfz_check_report report;
+    memset(&report, 0, sizeof report);
+    report.struct_size = sizeof report;
+    return report;
+}
+
+/* Checks a raster in one pass over its rows; labels with omega or a least area, and saliency with a
+ * least area, are then computed anew and compared.  QFZ_OK whether the raster is right or not:
+ * report->faults says it. */
+QFZ_API QFZ_CHECKED qfz_status qfz_check_run(const qfz_check *check, qfz_check_report *report,
+                                             qfz_error *err);
 
 /* ---------------------------------------------------------------------------------------------
  * 2. Sessions: one image in memory
@@ -665,6 +731,50 @@ QFZ_API QFZ_CHECKED qfz_status qfz_session_features(qfz_session *session, uint32
 QFZ_API QFZ_CHECKED qfz_status qfz_session_paint(qfz_session *session, int band,
                                                  const void *invalid, qfz_memory memory, void *out,
                                                  qfz_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * 3. A hierarchy as a table, in memory
+ * ------------------------------------------------------------------------------------------- */
+
+/* The table of a job QFZ_FOREST: row i joins the regions a[i] and b[i] at level[i].  The rows may
+ * be in any order; no row joins two regions that other rows join already, so that there are fewer
+ * rows than regions.  Borrowed. */
+typedef struct qfz_tree_table {
+    size_t struct_size;
+    int64_t n_regions; /* of level 0; their labels are 1..n_regions */
+    int64_t n;         /* rows */
+    const uint64_t *a, *b;
+    const double *level; /* >= 0 */
+} qfz_tree_table;
+
+static inline qfz_tree_table qfz_tree_table_default(void)
+{
+    qfz_tree_table hierarchy;
+    memset(&hierarchy, 0, sizeof hierarchy);
+    hierarchy.struct_size = sizeof hierarchy;
+    return hierarchy;
+}
+
+/* labels[i] = the region of region i + 1 at alpha, labels 1..*n by first pixel in raster-scan
+ * order, as QFZ_LABEL numbers alpha-components.  labels has room for n_regions.  QFZ_EARG: the rows
+ * are no forest of the regions; the message names the row, from 0. */
+QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_cut(const qfz_tree_table *hierarchy, double alpha,
+                                                  uint64_t *labels, int64_t *n, qfz_error *err);
+
+/* The linkage matrix of SciPy: n_regions - 1 rows of four numbers, for which linkage has room.
+ * Row i joins two clusters into cluster n_regions + i: their numbers, the lesser first (cluster
+ * k < n_regions is region k + 1), the level, and the number of regions in the new cluster.  Rows
+ * ascend by level, rows of one level by labels.  Areas that no row joins meet last, at infinity.
+ * QFZ_EARG as above. */
+QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_linkage(const qfz_tree_table *hierarchy,
+                                                      double *linkage, qfz_error *err);
+
+/* The canonical alpha-tree.  Node k < n_regions is region k + 1, of level 0; the others are inner
+ * nodes, in ascending order of levels, each of a higher level than its children and with at least
+ * two of them.  parent[k] == k at a root.  parent and level have room for 2 * n_regions; *n_nodes
+ * of them are used.  QFZ_EARG as above. */
+QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_tree(const qfz_tree_table *hierarchy, int64_t *parent,
+                                                   double *level, int64_t *n_nodes, qfz_error *err);
 
 #ifdef __cplusplus
 }

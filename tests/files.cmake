@@ -5,7 +5,7 @@ qfz_add_test(test_progress_log unit/test_progress_log.c ${CMAKE_SOURCE_DIR}/apps
 target_include_directories(test_progress_log PRIVATE ${CMAKE_SOURCE_DIR}/apps)
 qfz_add_test(test_gpus unit/test_gpus.c ${CMAKE_SOURCE_DIR}/apps/gpus.c)
 target_include_directories(test_gpus PRIVATE ${CMAKE_SOURCE_DIR}/apps)
-foreach(subject api jobs plan handles stops keep region_parts)
+foreach(subject api jobs check plan handles stops keep region_parts)
     qfz_add_test(test_${subject} property/test_${subject}.c oracle/oracle.c)
     target_include_directories(test_${subject} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
 endforeach()
@@ -25,7 +25,7 @@ set_tests_properties(cases_reference PROPERTIES LABELS unit)
 
 # The command, and real rasters; skipped where there is no data.
 set(QFZ_COMMAND $<TARGET_FILE:qfz>)
-foreach(part errors signals json georef names sources lossless)
+foreach(part check errors signals json georef names sources lossless)
     qfz_add_shell_test(cli_${part} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh ${QFZ_COMMAND})
 endforeach()
 foreach(place disk device folder)
@@ -35,6 +35,9 @@ endforeach()
 # The page on levels of edges.
 qfz_add_shell_test(cli_edges python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/edges.py ${QFZ_COMMAND}
     ${CMAKE_SOURCE_DIR}/docs/user/edges.md)
+# The page on the hierarchy as a table.
+qfz_add_shell_test(cli_tree python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tree.py ${QFZ_COMMAND}
+    ${CMAKE_SOURCE_DIR}/docs/user/tree.md)
 # Tables and rasters from labels.
 qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py ${QFZ_COMMAND})

@@ -140,6 +140,9 @@ class Job(ctypes.Structure):
         ("stats", c_char_p),
         ("stats_bands", POINTER(c_int)),
         ("n_stats_bands", c_int64),
+        ("colors", c_char_p),
+        ("quicklook", c_char_p),
+        ("forest", c_char_p),
         ("columns", c_char_p),
     ]
 

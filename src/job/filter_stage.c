@@ -11,9 +11,8 @@ static bool is_by_area(const qfz_setup *setup)
     return setup->job->min_area_m2 > 0;
 }
 
-/* *mass = the least mass of a region: pixels, or units of area. */
-static qfz_status least_mass(const qfz_setup *setup, const qfz_source *source, uint64_t *mass,
-                             qfz_error *err)
+qfz_status qfz_filter_least_mass(const qfz_setup *setup, const qfz_source *source, uint64_t *mass,
+                                 qfz_error *err)
 {
     const double most = 9e18; /* all pixels together have less than 2^63 units */
     *mass = setup->job->criterion.min_area;
@@ -33,6 +32,8 @@ static qfz_status thread_open(qfz_filter_stage *stage, int i, qfz_error *err)
     const qfz_tiling *const t = &stage->setup->tiling;
     qfz_filter_thread *const thread = &stage->threads[i];
     QFZ_TRY(QFZ_NEW_LARGE(&thread->zeroed, t->tile_h * t->tile_w, err));
+    if (stage->rule.wants_forest)
+        QFZ_TRY(QFZ_NEW_LARGE(&thread->forest, t->tile_h * t->tile_w, err));
     return is_by_area(stage->setup) ? QFZ_NEW(&thread->row_mass, t->tile_h, err) : QFZ_OK;
 }
 
@@ -58,7 +59,7 @@ qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup
     stage->source = source;
     stage->rule = setup->rule;
     stage->rule.alpha_level = qfz_top_level(&stage->rule); /* a light region joins along any edge */
-    QFZ_TRY(least_mass(setup, source, &stage->rule.min_mass, err));
+    QFZ_TRY(qfz_filter_least_mass(setup, source, &stage->rule.min_mass, err));
     QFZ_TRY(qfz_stitch_open(&stage->stitch, &stage->rule, QFZ_FILTER, &setup->tiling, ranks,
                             setup->n_threads, setup->store_bytes / 2, folder, err));
     QFZ_TRY(QFZ_NEW_ZERO(&stage->threads, n, err));
@@ -74,6 +75,7 @@ void qfz_filter_stage_close(qfz_filter_stage *stage)
     if (stage->n > 0 && stage->workers[0]) stage->setup->engine->close(stage->workers, stage->n);
     for (int i = 0; i < stage->n; i++) {
         free(stage->threads[i].zeroed);
+        free(stage->threads[i].forest);
         free(stage->threads[i].row_mass);
     }
     free(stage->threads);
@@ -108,6 +110,17 @@ cleanup:
     return st;
 }
 
+static qfz_status find_edges(const qfz_filter_stage *stage, qfz_box box, int thread,
+                             const qfz_exterior *exterior, qfz_error *err)
+{
+    const qfz_engine_filter *const filter = stage->setup->engine->filter;
+    const qfz_filter_thread *const own = &stage->threads[thread];
+    qfz_worker *const worker = stage->workers[thread];
+    return own->forest
+               ? filter->forest(worker, box, own->row_mass, exterior, own->zeroed, own->forest, err)
+               : filter->resolve(worker, box, own->row_mass, exterior, own->zeroed, err);
+}
+
 qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
                                     int thread, int64_t tile, qfz_error *err)
 {
@@ -120,9 +133,7 @@ qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_co
     QFZ_TRY(weigh_rows(stage, context, thread, err));
     QFZ_TRY(qfz_stitch_exterior(stage->stitch, tile, &exterior, err));
     QFZ_TRY_OR(st, cleanup, qfz_engine_load(engine, worker, &image, err));
-    st = engine->filter->resolve(worker, context->box, stage->threads[thread].row_mass,
-                                 exterior.n_ring ? &exterior : NULL, stage->threads[thread].zeroed,
-                                 err);
+    st = find_edges(stage, context->box, thread, exterior.n_ring ? &exterior : NULL, err);
 
 cleanup:
     qfz_exterior_fini(&exterior);

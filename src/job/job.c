@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "job/comparison.h"
 #include "job/defaults.h"
 #include "job/job_identity.h"
 #include "job/output_links.h"
@@ -37,15 +38,16 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const qfz_job *const job = setup->job;
     const int n_parts = job->phase == QFZ_PHASE_ALL ? ranks->n : job->n_parts;
     const int n_writers = writers_of(job, n_parts);
-    if (job->count_only || job->phase == QFZ_PHASE_STITCH) return QFZ_OK;
+    if (job->count_only || job->phase == QFZ_PHASE_STITCH || setup->comparison) return QFZ_OK;
     QFZ_TRY(check_raster(setup, qfz_output_spec_main(setup), n_writers, source, err));
     QFZ_TRY(qfz_outputs_check_edges(setup, source, n_parts, err));
     if (job->labels)
         QFZ_TRY(check_raster(setup, qfz_output_spec_labels(setup, job->labels, 0), n_writers,
                              source, err));
     QFZ_TRY(qfz_label_outputs_check(job, source, err));
-    if (!job->regions) return QFZ_OK;
     const qfz_output_options options = qfz_job_output_options(job);
+    if (job->forest) QFZ_TRY(qfz_table_check(source, &options, job->forest, QFZ_POINTS, err));
+    if (!job->regions) return QFZ_OK;
     QFZ_TRY(qfz_table_check(source, &options, job->regions, QFZ_POINTS, err));
     if (!job->columns) return QFZ_OK;
     QFZ_TRY(qfz_source_locate(source, err)); /* without a CRS some columns do not exist */
@@ -59,6 +61,7 @@ static const qfz_task_passes *passes_of(qfz_task task)
     case QFZ_SIMPLIFY: return &qfz_task_simplify;
     case QFZ_SALIENCY: return &qfz_task_saliency;
     case QFZ_CURVE: return &qfz_task_curve;
+    case QFZ_FOREST: return &qfz_task_forest;
     default: return &qfz_task_label;
     }
 }
@@ -87,7 +90,8 @@ static qfz_status add_up(qfz_run *run, qfz_report *report, qfz_error *err)
 /* -------------------------------------------------------------------------------------- the run */
 typedef struct job_run {
     const qfz_job *job; /* own */
-    qfz_job own;        /* the caller's job; its outputs are named without symbolic links */
+    qfz_comparison *comparison;
+    qfz_job own; /* the caller's job; its outputs are named without symbolic links */
     char *outputs[QFZ_OUTPUTS_MAX];
     const qfz_ranks *ranks;
     qfz_setup setup;
@@ -149,6 +153,7 @@ static qfz_status prepare(job_run *c, qfz_error *err)
     qfz_status st = qfz_output_links_follow(&c->own, c->outputs, err);
     if (st == QFZ_OK) st = qfz_setup_init(&c->setup, c->job, &c->source, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
+    c->setup.comparison = c->comparison;
     if (c->ranks->n > 1) {
         QFZ_TRY(check_same_job(c, err));
         QFZ_TRY(share_tiles(c, err));
@@ -205,10 +210,11 @@ static void move_curve(qfz_run *run, qfz_curve *curve)
     run->curve = (qfz_curve){0};
 }
 
-static qfz_status run(const qfz_job *job, qfz_report *report, qfz_error *err)
+static qfz_status run(const qfz_job *job, qfz_comparison *comparison, qfz_report *report,
+                      qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
-    job_run c = {.own = *job, .ranks = job->ranks ? job->ranks : &alone};
+    job_run c = {.own = *job, .comparison = comparison, .ranks = job->ranks ? job->ranks : &alone};
     qfz_report found = {0};
     bool done;
     qfz_status st;
@@ -249,7 +255,13 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     if (complete.task == QFZ_CURVE)
         QFZ_TRY(qfz_api_check(complete.curve, sizeof *complete.curve, "qfz_curve", err));
     QFZ_TRY(complete.task == QFZ_REGIONS ? qfz_regions_run(&complete, &found, err)
-                                         : run(&complete, &found, err));
+                                         : run(&complete, NULL, &found, err));
     if (report) qfz_api_write(report, &found, sizeof found);
     return QFZ_OK;
+}
+
+qfz_status qfz_job_compare(const qfz_job *job, qfz_comparison *comparison, qfz_report *report,
+                           qfz_error *err)
+{
+    return run(job, comparison, report, err);
 }

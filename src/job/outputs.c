@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "job/comparison.h"
 #include "job/output_specs.h"
 #include "job/outputs_replay.h"
 #include "job/raster_options.h"
@@ -18,7 +19,7 @@ double qfz_outputs_share(const qfz_run *run)
 {
     const qfz_job *const job = run->setup->job;
     const char *const rasters[] = {job->dst, job->labels};
-    double share = job->regions ? QFZ_TABLE_SHARE : 0;
+    double share = (job->regions ? QFZ_TABLE_SHARE : 0) + (job->forest ? QFZ_TABLE_SHARE : 0);
     if (job->merge && run->n_parts > 1) share += QFZ_MERGING_SHARE;
     if (qfz_outputs_has_layout(job)) share += QFZ_LAYOUT_SHARE;
     if (qfz_label_outputs_wanted(job)) share += QFZ_LABEL_OUTPUTS_SHARE;
@@ -118,6 +119,7 @@ qfz_status qfz_outputs_create(qfz_outputs *out, qfz_error *err)
             !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
             qfz_outputs_widen_cache(out->run);
     }
+    QFZ_TRY(qfz_forest_gather_open(&out->forest, out->run, err));
     return qfz_region_records_open(&out->regions, out->run, err);
 }
 
@@ -131,6 +133,7 @@ static qfz_status open_journal(qfz_outputs *out, qfz_error *err)
 
 qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
 {
+    if (out->run->setup->comparison) return QFZ_OK;
     QFZ_TRY(place_all(out, err));
     QFZ_TRY(qfz_region_rows_check(out->run, err));
     return out->run->work ? open_journal(out, err) : qfz_outputs_create(out, err);
@@ -143,6 +146,8 @@ void qfz_outputs_close(qfz_outputs *out)
     qfz_table_close(out->table);
     if (out->labels) qfz_label_outputs_close(out->labels);
     free(out->labels);
+    qfz_table_close(out->forest_table);
+    qfz_gather_close(out->forest);
     qfz_region_records_close(out->regions);
     qfz_output_journal_close(out->journal);
 }
@@ -153,8 +158,9 @@ bool qfz_outputs_have(const qfz_outputs *out, int64_t tile)
     if (!out->journal) return false;
     for (int i = 0; i < out->n_rasters; i++)
         if (!qfz_output_journal_has(out->journal, i, tile)) return false;
-    return !out->run->setup->job->regions ||
-           qfz_output_journal_has(out->journal, QFZ_REGION_RECORDS, tile);
+    const qfz_job *const job = out->run->setup->job;
+    return (!job->regions || qfz_output_journal_has(out->journal, QFZ_REGION_RECORDS, tile)) &&
+           (!job->forest || qfz_output_journal_has(out->journal, QFZ_FOREST_ROWS, tile));
 }
 
 int64_t qfz_outputs_px_bytes(const qfz_sink_spec *spec)
@@ -173,6 +179,9 @@ qfz_status qfz_outputs_write(qfz_outputs *out, int i, const qfz_thread_context *
 {
     const int64_t n = context->tile.h * context->tile.w;
     const uint8_t *const valid = mask_of(out, i, context);
+    qfz_comparison *const comparison = out->run->setup->comparison;
+    if (comparison)
+        return qfz_comparison_tile(comparison, &out->specs[i], context->box, pixels, err);
     if (!out->journal) return qfz_sink_write(out->sinks[i], context->box, pixels, valid, err);
     return qfz_output_journal_put(out->journal, i, tile, pixels,
                                   n * qfz_outputs_px_bytes(&out->specs[i]), valid, n, err);
@@ -215,6 +224,7 @@ qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, in
 /* An output in one piece is committed by qfz_outputs_join(). */
 qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
 {
+    if (out->run->setup->comparison) return QFZ_OK;
     if (out->journal) QFZ_TRY(qfz_outputs_replay(out, err));
     if (out->run->n_parts > 1) QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
     for (int i = 0; i < out->n_rasters; i++)

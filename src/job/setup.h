@@ -13,8 +13,11 @@
 
 enum { QFZ_RECORDS_BYTES = 8 << 20 }; /* region records that a thread gathers at a time */
 
+struct qfz_comparison;
+
 typedef struct qfz_setup {
-    const qfz_job *job; /* borrowed */
+    const qfz_job *job;                /* borrowed */
+    struct qfz_comparison *comparison; /* borrowed; outputs are compared, not written; NULL: none */
     qfz_kind kind;
     qfz_rule rule;  /* min_mass: in pixels; 1 if it is in square metres; 0: no filter */
     double *omega;  /* owned; what rule.omega points to, or NULL */

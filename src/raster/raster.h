@@ -15,6 +15,7 @@
 #include "raster/area.h"
 #include "raster/description.h"
 #include "raster/length.h"
+#include "raster/made.h"
 #include "raster/places.h"
 #include "raster/source.h"
 #include "raster/source_read.h"

@@ -104,7 +104,7 @@ run "$qfz" --version
 if [ "$rc" -ne 0 ] || ! grep -q '[0-9]\.[0-9]' "$T/stdout"; then wrong "--version"; fi
 run "$qfz" --help
 if [ "$rc" -ne 0 ] || ! grep -q simplify "$T/stdout"; then wrong "--help"; fi
-for task in label simplify saliency cut curve info; do
+for task in label simplify saliency cut curve check info; do
     checks=$((checks + 1))
     run "$qfz" $task --help
     if [ "$rc" -ne 0 ] || ! grep -q "qfz $task" "$T/stdout"; then wrong "$task --help"; fi
