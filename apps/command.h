@@ -35,7 +35,8 @@ enum {
     FOR_RUN = 1 << 9,
     FOR_HELP = 1 << 10,
     FOR_COMPLETION = 1 << 11,
-    FOR_CHECK = 1 << 12
+    FOR_CHECK = 1 << 12,
+    FOR_EXPLORE = 1 << 13
 };
 
 struct request;
@@ -71,6 +72,7 @@ extern const command curve_command;
 extern const command tree_command;
 extern const command regions_command;
 extern const command check_command;
+extern const command explore_command;
 extern const command info_command;
 extern const command run_command;
 extern const command help_command;

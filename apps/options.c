@@ -146,8 +146,9 @@ static bool misplaced(const request *r, const option *o, unsigned bit)
     } all[] = {{FOR_LABEL, "qfz label"},       {FOR_SIMPLIFY, "qfz simplify"},
                {FOR_SALIENCY, "qfz saliency"}, {FOR_CUT, "qfz cut"},
                {FOR_CURVE, "qfz curve"},       {FOR_TREE, "qfz tree"},
-               {FOR_REGIONS, "qfz regions"},   {FOR_INFO, "qfz info"},
-               {FOR_BENCH, "qfz-bench"},       {FOR_HELP, "qfz help"}};
+               {FOR_REGIONS, "qfz regions"},   {FOR_EXPLORE, "qfz explore"},
+               {FOR_INFO, "qfz info"},         {FOR_BENCH, "qfz-bench"},
+               {FOR_HELP, "qfz help"}};
     const bool of_task = (o->commands & FOR_TASKS) != 0;
     char owners[128] = "";
     const char *here = r->command->name;
@@ -248,8 +249,8 @@ static bool check_task(const request *r)
 static bool check_count_only(const request *r)
 {
     static const char *const of_outputs[] = {
-        "--labels", "--regions", "--columns", "--neighbours", "--stats",
-        "-of",      "-ot",       "-co",       "--overwrite",  "--merge"};
+        "--labels", "--regions", "--columns", "--neighbours", "--polygons",  "--simplify-tolerance",
+        "--stats",  "-of",       "-ot",       "-co",          "--overwrite", "--merge"};
     if (!r->job.count_only) return true;
     if (r->n_operands > 1)
         complain(r->command, "%s: one argument too many; --count-only writes no output",

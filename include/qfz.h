@@ -368,6 +368,14 @@ typedef struct qfz_job {
      * edge (docs/dev/area-filter.md). */
     const char *forest;
 
+    /* label, simplify (with labels), cut, regions: also write one multipolygon per region into this
+     * table; or NULL.  Formats without geometry, such as CSV, are refused.  Not with ranks, phases
+     * or parts. */
+    const char *polygons;
+    /* Of polygons: how far, in pixels, lines between junctions may lie from the borders of regions;
+     * 0: lines are the borders. */
+    double simplify_tolerance;
+
     const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
                             separated by commas; a name without the number of its band stands for
                             all bands.  NULL: all columns */
@@ -526,6 +534,42 @@ static inline qfz_check_report qfz_check_report_default(void)
  * report->faults says it. */
 QFZ_API QFZ_CHECKED qfz_status qfz_check_run(const qfz_check *check, qfz_check_report *report,
                                              qfz_error *err);
+
+/* A window of a raster: pixels as sessions take them (qfz_image), and their place on Earth. */
+typedef struct qfz_window {
+    size_t struct_size;
+    int64_t x, y, w, h;  /* the caller sets these: first column and row, size; in pixels of the
+                            raster, inside it, at most 2^29 pixels */
+    int n_bands;         /* of the bands in use, in their order */
+    qfz_type type;       /* that holds the values of every band in use */
+    void *pixels;        /* n_bands planes of h * w pixels */
+    uint8_t *valid;      /* h * w bytes, 0 = invalid, else 1 */
+    double *row_areas;   /* h areas of a pixel, in square metres; without a CRS, in square units of
+                            the geotransform */
+    char *crs;           /* WKT 2 in one line; NULL: none */
+    char **band_names;   /* n_bands descriptions; "" where a band has none */
+    double transform[6]; /* of the raster, not of the window: the corner of pixel (column, row) is
+                            at t[0] + t[1] * column + t[2] * row, t[3] + t[4] * column + t[5] * row
+                          */
+    int64_t has_transform; /* 0: the raster has none, transform is the identity */
+} qfz_window;
+
+static inline qfz_window qfz_window_default(void)
+{
+    qfz_window window;
+    memset(&window, 0, sizeof window);
+    window.struct_size = sizeof window;
+    return window;
+}
+
+/* Reads a window of job->src with the bands, mask and nodata of the job; its criterion and outputs
+ * do not matter.  The caller releases the window.  Pointers in *window are overwritten; on failure
+ * *window stays as it is. */
+QFZ_API QFZ_CHECKED qfz_status qfz_job_read_window(const qfz_job *job, qfz_window *window,
+                                                   qfz_error *err);
+
+/* Frees the arrays of a window that has been read. */
+QFZ_API void qfz_window_release(qfz_window *window);
 
 /* ---------------------------------------------------------------------------------------------
  * 2. Sessions: one image in memory

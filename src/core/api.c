@@ -22,6 +22,7 @@ NO_PADDING_AFTER(qfz_features, stddev);
 NO_PADDING_AFTER(qfz_report, reserved);
 NO_PADDING_AFTER(qfz_image, edges);
 NO_PADDING_AFTER(qfz_tree_table, level);
+NO_PADDING_AFTER(qfz_window, has_transform);
 
 static size_t size_of(const void *of_caller)
 {

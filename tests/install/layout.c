@@ -96,6 +96,8 @@ int main(void)
     AT(qfz_job, colors);
     AT(qfz_job, quicklook);
     AT(qfz_job, forest);
+    AT(qfz_job, polygons);
+    AT(qfz_job, simplify_tolerance);
     AT(qfz_job, columns);
 
     SIZE(qfz_check);
@@ -118,6 +120,23 @@ int main(void)
     AT(qfz_check_report, compared);
     AT(qfz_check_report, seconds);
     AT(qfz_check_report, peak_rss_bytes);
+
+    SIZE(qfz_window);
+    AT(qfz_window, struct_size);
+    AT(qfz_window, x);
+    AT(qfz_window, y);
+    AT(qfz_window, w);
+    AT(qfz_window, h);
+    AT(qfz_window, n_bands);
+    AT(qfz_window, type);
+    AT(qfz_window, pixels);
+    AT(qfz_window, valid);
+    AT(qfz_window, row_areas);
+    AT(qfz_window, crs);
+    AT(qfz_window, band_names);
+    AT(qfz_window, transform);
+    AT(qfz_window, has_transform);
+
     SIZE(qfz_curve);
     AT(qfz_curve, struct_size);
     AT(qfz_curve, n);
