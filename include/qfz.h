@@ -367,6 +367,14 @@ typedef struct qfz_job {
      * are in the order in which Kruskal's algorithm joins: by level, then by the position of the
      * edge (docs/dev/area-filter.md). */
     const char *forest;
+
+    /* label, simplify (with labels), cut, regions: also write one multipolygon per region into this
+     * table; or NULL.  Formats without geometry, such as CSV, are refused.  Not with ranks, phases
+     * or parts. */
+    const char *polygons;
+    /* Of polygons: how far, in pixels, lines between junctions may lie from the borders of regions;
+     * 0: lines are the borders. */
+    double simplify_tolerance;
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
