@@ -136,6 +136,7 @@ qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
 {
     if (out->run->setup->comparison) return QFZ_OK;
     QFZ_TRY(place_all(out, err));
+    QFZ_TRY(qfz_region_rows_check(out->run, err));
     if (out->run->work) return open_journal(out, err);
     return out->type_is_open ? QFZ_OK : qfz_outputs_create(out, err);
 }
@@ -147,7 +148,8 @@ qfz_status qfz_outputs_set_type(qfz_outputs *out, const qfz_sink_spec *spec, qfz
     main->nodata = spec->nodata;
     main->max_value = spec->max_value;
     out->type_is_open = false;
-    return out->run->work ? QFZ_OK : qfz_outputs_create(out, err);
+    if (out->run->setup->comparison || out->run->work) return QFZ_OK;
+    return qfz_outputs_create(out, err);
 }
 
 void qfz_outputs_close(qfz_outputs *out)
