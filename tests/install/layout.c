@@ -96,6 +96,7 @@ int main(void)
     AT(qfz_job, colors);
     AT(qfz_job, quicklook);
     AT(qfz_job, forest);
+    AT(qfz_job, regions_target);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -159,6 +160,7 @@ int main(void)
     AT(qfz_report, peak_rss_bytes);
     AT(qfz_report, next);
     AT(qfz_report, reserved);
+    AT(qfz_report, alpha);
     SIZE(qfz_plan_output);
     AT(qfz_plan_output, path);
     AT(qfz_plan_output, format);
