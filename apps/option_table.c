@@ -252,6 +252,21 @@ const option option_table[] = {
      HELP("Also draw the regions and their borders into the PNG image FILE of at most 2048 x 2048 "
           "pixels, in the colours of --colors. simplify needs --labels too. Default: no image."),
      .set = set_text, .at = AT(job.quicklook)},
+    {"--polygons", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Write the polygon of each region to FILE: label, pixels, area (square metres) and a "
+          "multipolygon along the borders of the pixels, with holes, valid, in ascending order of "
+          "labels. Two neighbours have the same corners along their common border. The format "
+          "follows from the extension: .fgb, .gpkg, .geojsonl and others. simplify needs --labels "
+          "too. Default: no polygons."),
+     .set = set_text, .at = AT(job.polygons)},
+    {"--simplify-tolerance", TAKES("D"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Leave out corners of --polygons that lie within D pixels of the simpler line "
+          "(Douglas-Peucker). Corners where three or more regions meet stay. Neighbours keep one "
+          "common line, so there are neither gaps nor overlaps, and polygons stay valid; corners "
+          "stay where the simpler line would meet another one. Default: 0, all corners."),
+     .set = set_number, .at = AT(job.simplify_tolerance)},
     {"--stats", TAKES("FILE[,BAND...]"), .commands = FOR_LABEL | FOR_CUT | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Add to the table of regions the statistics of the raster FILE, of the same size, in "

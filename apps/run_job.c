@@ -21,6 +21,7 @@ const json_field run_job_json[] = {
     {"colors", "Raster of --colors; absent without the option."},
     {"quicklook", "Image of --quicklook; absent without the option."},
     {"forest", "Table of the hierarchy, as given; of tree only."},
+    {"polygons", "Table of --polygons; absent without the option."},
     {"alpha", "Alpha that --regions-target found; absent without the option."},
     {"regions", "Number of regions; 0 for saliency."},
     {"pixels", "Number of valid pixels."},
@@ -63,6 +64,7 @@ void run_job_fields(json *j, const request *r, const qfz_report *report)
     if (r->job.colors) json_text(j, "colors", r->job.colors);
     if (r->job.quicklook) json_text(j, "quicklook", r->job.quicklook);
     if (r->job.forest) json_text(j, "forest", r->job.forest);
+    if (r->job.polygons) json_text(j, "polygons", r->job.polygons);
     if (r->job.regions_target > 0) json_number(j, "alpha", report->alpha);
     json_count(j, "regions", report->regions);
     json_count(j, "pixels", report->pixels);

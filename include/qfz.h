@@ -367,6 +367,14 @@ typedef struct qfz_job {
      * are in the order in which Kruskal's algorithm joins: by level, then by the position of the
      * edge (docs/dev/area-filter.md). */
     const char *forest;
+
+    /* label, simplify (with labels), cut, regions: also write one multipolygon per region into this
+     * table; or NULL.  Formats without geometry, such as CSV, are refused.  Not with ranks, phases
+     * or parts. */
+    const char *polygons;
+    /* Of polygons: how far, in pixels, lines between junctions may lie from the borders of regions;
+     * 0: lines are the borders. */
+    double simplify_tolerance;
     /* label: the largest number of regions; alpha, which must not be given, is the least one that
      * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
      * it lies.  0: none. */

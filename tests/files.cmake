@@ -42,6 +42,10 @@ qfz_add_shell_test(cli_tree python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tree.py ${QF
 qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
+# Polygons of random rasters, and of real ones.
+qfz_add_shell_test(cli_polygons python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_polygons_real python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND}
+    ${QFZ_TEST_DATA})
 # Batch jobs: in parts, killed, stopped, on storage that is full, damaged or stalled, by the scripts
 # of the page on clusters.  A test that needs MPI, or the permission to mount storage, is separate,
 # so that only that test is skipped.  Leaks inside MPI are not reported.

@@ -53,6 +53,8 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_text(out, "labels", job->labels);
     write_text(out, "regions", job->regions);
     write_text(out, "neighbours", job->neighbours);
+    write_text(out, "polygons", job->polygons);
+    if (job->polygons) (void)fprintf(out, "tolerance\t%.17g\n", job->simplify_tolerance);
     write_stats(out, job);
     write_text(out, "colours", job->colors);
     write_text(out, "quicklook", job->quicklook);
@@ -131,6 +133,7 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     if (job->colors) qfz_output_describe(job->colors, out);
     if (job->quicklook) qfz_output_describe(job->quicklook, out);
     if (job->forest) qfz_output_describe(job->forest, out);
+    if (job->polygons) qfz_output_describe(job->polygons, out);
     return close_text(out, text, err);
 }
 

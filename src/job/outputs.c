@@ -23,6 +23,7 @@ double qfz_outputs_share(const qfz_run *run)
     if (job->merge && run->n_parts > 1) share += QFZ_MERGING_SHARE;
     if (qfz_outputs_has_layout(job)) share += QFZ_LAYOUT_SHARE;
     if (qfz_label_outputs_wanted(job)) share += QFZ_LABEL_OUTPUTS_SHARE;
+    if (job->polygons) share += QFZ_POLYGONS_SHARE;
     for (int i = 0; i < 2; i++)
         if (rasters[i] && qfz_output_is_copied(job->format, rasters[i])) share += QFZ_COPYING_SHARE;
     return share;

@@ -96,6 +96,8 @@ int main(void)
     AT(qfz_job, colors);
     AT(qfz_job, quicklook);
     AT(qfz_job, forest);
+    AT(qfz_job, polygons);
+    AT(qfz_job, simplify_tolerance);
     AT(qfz_job, regions_target);
 
     SIZE(qfz_check);
