@@ -37,7 +37,7 @@ static qfz_job curve_of(const qfz_job *job, qfz_curve *curve)
     of.task = QFZ_CURVE;
     of.curve = curve;
     of.dst = of.labels = of.regions = of.neighbours = of.stats = of.colors = of.quicklook = NULL;
-    of.polygons = NULL;
+    of.polygons = of.columns = NULL;
     of.simplify_tolerance = 0;
     of.stats_bands = NULL;
     of.n_stats_bands = 0;
