@@ -143,6 +143,9 @@ class Job(ctypes.Structure):
         ("colors", c_char_p),
         ("quicklook", c_char_p),
         ("forest", c_char_p),
+        ("polygons", c_char_p),
+        ("simplify_tolerance", c_double),
+        ("columns", c_char_p),
     ]
 
 

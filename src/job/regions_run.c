@@ -7,7 +7,7 @@
 #include "job/label_outputs.h"
 #include "job/output_links.h"
 #include "job/raster_options.h"
-#include "job/region_columns.h"
+#include "job/table_columns.h"
 #include "job/regions_check.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
@@ -36,6 +36,11 @@ static qfz_status check_outputs(regions_run *run, int64_t memory_bytes, qfz_erro
     const qfz_output_options options = qfz_job_output_options(&run->job);
     if (run->job.regions)
         QFZ_TRY(qfz_table_check(run->source, &options, run->job.regions, QFZ_POINTS, err));
+    if (run->job.columns) {
+        QFZ_TRY(qfz_source_locate(run->source, err));
+        QFZ_TRY(
+            qfz_table_columns_check(run->source, 0, run->job.stats != NULL, run->job.columns, err));
+    }
     return qfz_label_outputs_check(&run->job, run->source, memory_bytes, err);
 }
 
