@@ -228,6 +228,17 @@ const option option_table[] = {
                "the least level of these edges. Regions that touch in corners only are no "
                "neighbours. simplify needs --labels too. Default: no table."}},
      .set = set_text, .at = AT(job.neighbours)},
+    {"--colors", "--colours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Also write a raster of one byte per pixel to FILE, with a colour table in which regions "
+          "that touch, in sides or corners, have different colours; 0 is no region. The extension "
+          "of FILE selects the GDAL driver. simplify needs --labels too. Default: no such raster."),
+     .set = set_text, .at = AT(job.colors)},
+    {"--quicklook", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Also draw the regions and their borders into the PNG image FILE of at most 2048 x 2048 "
+          "pixels, in the colours of --colors. simplify needs --labels too. Default: no image."),
+     .set = set_text, .at = AT(job.quicklook)},
     {"--stats", TAKES("FILE[,BAND...]"), .commands = FOR_LABEL | FOR_CUT | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Add to the table of regions the statistics of the raster FILE, of the same size, in "

@@ -18,6 +18,8 @@ const json_field run_job_json[] = {
     {"labels", "Label raster of --labels; absent without the option."},
     {"table", "Table of --regions; absent without the option."},
     {"neighbours", "Table of --neighbours; absent without the option."},
+    {"colors", "Raster of --colors; absent without the option."},
+    {"quicklook", "Image of --quicklook; absent without the option."},
     {"regions", "Number of regions; 0 for saliency."},
     {"pixels", "Number of valid pixels."},
     {"width", "Width of the source raster in pixels."},
@@ -55,6 +57,8 @@ void run_job_fields(json *j, const request *r, const qfz_report *report)
     if (r->job.labels) json_text(j, "labels", r->job.labels);
     if (r->job.regions) json_text(j, "table", r->job.regions);
     if (r->job.neighbours) json_text(j, "neighbours", r->job.neighbours);
+    if (r->job.colors) json_text(j, "colors", r->job.colors);
+    if (r->job.quicklook) json_text(j, "quicklook", r->job.quicklook);
     json_count(j, "regions", report->regions);
     json_count(j, "pixels", report->pixels);
     json_integer(j, "width", report->width);

@@ -351,6 +351,12 @@ typedef struct qfz_job {
     const char *stats;
     const int *stats_bands; /* n_stats_bands band numbers from 1; NULL: every band except alpha */
     int64_t n_stats_bands;
+    /* label, simplify (with labels), cut, regions: also write an 8-bit raster with a colour table,
+     * in which regions that touch, in sides or corners, have different colours; or NULL. */
+    const char *colors;
+    /* label, simplify (with labels), cut, regions: also draw the regions in such colours, with
+     * their borders, into a PNG image of at most 2048 x 2048 pixels; or NULL. */
+    const char *quicklook;
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no

@@ -11,7 +11,7 @@ enum { SIZE_MAX_BYTES = 1 << 16 };
 NO_PADDING_AFTER(qfz_check, has_distance);
 NO_PADDING_AFTER(qfz_check_report, peak_rss_bytes);
 NO_PADDING_AFTER(qfz_curve, exact_below);
-NO_PADDING_AFTER(qfz_job, n_stats_bands);
+NO_PADDING_AFTER(qfz_job, quicklook);
 NO_PADDING_AFTER(qfz_progress, tiles);
 NO_PADDING_AFTER(qfz_plan, outputs);
 NO_PADDING_AFTER(qfz_session_options, progress_arg);

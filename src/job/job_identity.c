@@ -54,6 +54,8 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_text(out, "regions", job->regions);
     write_text(out, "neighbours", job->neighbours);
     write_stats(out, job);
+    write_text(out, "colours", job->colors);
+    write_text(out, "quicklook", job->quicklook);
     write_text(out, "layout", layouts[job->layout]);
     write_text(out, "format", job->format);
     write_text(out, "type", job->type);
@@ -124,6 +126,8 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     if (job->labels) qfz_output_describe(job->labels, out);
     if (job->regions) qfz_output_describe(job->regions, out);
     if (job->neighbours) qfz_output_describe(job->neighbours, out);
+    if (job->colors) qfz_output_describe(job->colors, out);
+    if (job->quicklook) qfz_output_describe(job->quicklook, out);
     return close_text(out, text, err);
 }
 

@@ -47,6 +47,16 @@ static void plan_table(qfz_plan *plan, const char *path)
     strncpy(plan->outputs[i].format, "table", sizeof plan->outputs[i].format - 1);
 }
 
+/* The extension alone selects the format. */
+static qfz_status plan_colors(qfz_plan *plan, const qfz_setup *setup, qfz_error *err)
+{
+    const qfz_source_info *const info = &setup->info;
+    const qfz_job by_extension = {0};
+    const qfz_sink_spec spec = {
+        .path = setup->job->colors, .n_bands = 1, .type = QFZ_OUT_U8, .w = info->w, .h = info->h};
+    return plan_raster(plan, &by_extension, &spec, err);
+}
+
 static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -59,6 +69,7 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
     }
     if (job->regions) plan_table(plan, job->regions);
     if (job->neighbours) plan_table(plan, job->neighbours);
+    if (job->colors) QFZ_TRY(plan_colors(plan, setup, err));
     return QFZ_OK;
 }
 

@@ -12,7 +12,7 @@ enum { TILE_PX_MIN = 1 << 14, TILE_PX_MAX = 1 << 22 };
 
 bool qfz_label_outputs_wanted(const qfz_job *job)
 {
-    return job->neighbours || job->stats;
+    return job->neighbours || job->stats || job->colors || job->quicklook;
 }
 
 /* ---------------------------------------------------------------------------------------- checks
@@ -38,6 +38,7 @@ qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_e
     qfz_source *stats = NULL;
     if (job->neighbours)
         QFZ_TRY(qfz_table_check(source, &options, job->neighbours, QFZ_NO_GEOMETRY, err));
+    QFZ_TRY(qfz_label_paint_check(job, source, err));
     if (!job->stats) return QFZ_OK;
     qfz_status st = open_stats(&stats, job, source, err);
     for (int i = 0; i < QFZ_OUTPUTS_MAX && st == QFZ_OK; i++)
@@ -48,7 +49,9 @@ qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_e
 
 void qfz_label_outputs_clean(const qfz_job *job)
 {
-    if (job->neighbours) qfz_output_clean(job->neighbours);
+    const char *const outputs[] = {job->neighbours, job->colors, job->quicklook};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i]) qfz_output_clean(outputs[i]);
 }
 
 /* ------------------------------------------------------------------------------------------ open
@@ -75,7 +78,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
 static qfz_status plan_tiles(qfz_label_outputs *out, qfz_error *err)
 {
     const qfz_source_info *const info = qfz_source_get_info(out->source);
-    int64_t px_bytes = sizeof(uint64_t) + 1;
+    int64_t px_bytes = sizeof(uint64_t) + (out->paints ? 2 : 1);
     if (out->image) px_bytes += qfz_values_px_bytes(qfz_source_get_info(out->image));
     if (out->stats) px_bytes += qfz_values_px_bytes(qfz_source_get_info(out->stats));
     const int64_t most = out->memory_bytes / 2 / px_bytes / out->pass.n_threads;
@@ -99,7 +102,9 @@ static qfz_status open_values(qfz_label_outputs *out, qfz_error *err)
 qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
 {
     const qfz_job *const job = out->job;
-    const int64_t bytes = out->memory_bytes / 2 / ((job->neighbours != NULL) + out->has_zones);
+    out->paints = job->colors || job->quicklook;
+    const int n_users = (job->neighbours != NULL) + out->has_zones + out->paints;
+    const int64_t bytes = out->memory_bytes / 2 / n_users;
     QFZ_TRY(qfz_source_locate(out->source, err));
     qfz_temp_folder(job, out->folder, sizeof out->folder);
     if (job->stats) QFZ_TRY(open_stats(&out->stats, job, out->source, err));
@@ -114,11 +119,16 @@ qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
         QFZ_TRY(qfz_zones_open(&out->zones, info ? info->type : QFZ_U8, info ? info->n_bands : 0,
                                out->pass.n_threads, bytes, out->folder, err));
     }
-    return open_values(out, err);
+    QFZ_TRY(open_values(out, err));
+    if (!out->paints) return QFZ_OK;
+    out->paint = (qfz_label_paint){
+        .job = job, .source = out->source, .pass = &out->pass, .folder = out->folder};
+    return qfz_label_paint_open(&out->paint, bytes, err);
 }
 
 void qfz_label_outputs_close(qfz_label_outputs *out)
 {
+    if (out->paints) qfz_label_paint_close(&out->paint);
     qfz_table_close(out->pairs);
     qfz_neighbours_close(out->neighbours);
     qfz_zones_close(out->zones);
@@ -140,17 +150,22 @@ static qfz_status row_weights(const qfz_label_outputs *out, qfz_box box, uint64_
     return qfz_source_side_lengths(out->source, box.y0, h, *lengths, err);
 }
 
+static bool needs_margin(const qfz_label_outputs *out)
+{
+    return out->neighbours || out->paints;
+}
+
 static qfz_status add_tile(qfz_label_outputs *out, int thread, const qfz_label_tile *tile,
                            const uint64_t *areas, const uint64_t *lengths, qfz_error *err)
 {
-    const bool margin = out->neighbours != NULL;
-    const qfz_box box = qfz_label_pass_box(&out->pass.tiling, tile->box, margin);
+    const qfz_box box = qfz_label_pass_box(&out->pass.tiling, tile->box, needs_margin(out));
     qfz_image levels, stats;
     const qfz_image *values = NULL;
     if (out->stats_values) {
         QFZ_TRY(qfz_values_read(out->stats_values, thread, box, &stats, err));
         values = &stats;
     }
+    if (out->paints) QFZ_TRY(qfz_label_paint_add(&out->paint, thread, tile, err));
     if (out->zones) QFZ_TRY(qfz_zones_add(out->zones, thread, tile, areas, values, err));
     if (!out->neighbours) return QFZ_OK;
     if (out->level_values) {
@@ -173,28 +188,36 @@ static qfz_status visit(void *arg, int thread, const qfz_label_tile *tile, qfz_e
 
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
 {
-    QFZ_TRY(qfz_label_pass_run(&out->pass, "regions", QFZ_LABEL_OUTPUTS_SHARE / 2,
-                               out->neighbours != NULL, visit, out, err));
+    QFZ_TRY(qfz_label_pass_run(&out->pass, "regions", QFZ_LABEL_OUTPUTS_SHARE / 3,
+                               needs_margin(out), visit, out, err));
     return out->zones ? qfz_zones_begin_reading(out->zones, err) : QFZ_OK;
 }
 
 /* --------------------------------------------------------------------------------------- the end
  */
-qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
+static qfz_status write_pairs(qfz_label_outputs *out, qfz_error *err)
 {
-    if (!out->neighbours) return QFZ_OK;
-    qfz_progress_begin(out->pass.progress, "neighbours", QFZ_LABEL_OUTPUTS_SHARE / 2, 0);
+    qfz_progress_begin(out->pass.progress, "neighbours", QFZ_LABEL_OUTPUTS_SHARE / 3, 0);
     QFZ_TRY(qfz_neighbour_rows_write(out->neighbours, out->rule != NULL, out->pass.n_threads,
                                      out->job, out->source, out->pass.progress, &out->pairs, err));
     return qfz_table_finish(out->pairs, err);
 }
 
+qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
+{
+    if (out->neighbours) QFZ_TRY(write_pairs(out, err));
+    return out->paints ? qfz_label_paint_finish(&out->paint, QFZ_LABEL_OUTPUTS_SHARE / 3, err)
+                       : QFZ_OK;
+}
+
 qfz_status qfz_label_outputs_place(qfz_label_outputs *out, qfz_error *err)
 {
-    return out->pairs ? qfz_table_place(out->pairs, err) : QFZ_OK;
+    if (out->pairs) QFZ_TRY(qfz_table_place(out->pairs, err));
+    return out->paints ? qfz_label_paint_place(&out->paint, err) : QFZ_OK;
 }
 
 qfz_status qfz_label_outputs_commit(qfz_label_outputs *out, qfz_error *err)
 {
-    return out->pairs ? qfz_table_commit(out->pairs, err) : QFZ_OK;
+    if (out->pairs) QFZ_TRY(qfz_table_commit(out->pairs, err));
+    return out->paints ? qfz_label_paint_commit(&out->paint, err) : QFZ_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef QFZ_LABEL_OUTPUTS_H
 #define QFZ_LABEL_OUTPUTS_H
 
+#include "job/label_paint.h"
 #include "job/label_pass.h"
 #include "job/values.h"
 #include "job/zone_columns.h"
@@ -26,6 +27,8 @@ typedef struct qfz_label_outputs {
     qfz_zones *zones;
     qfz_neighbours *neighbours;
     qfz_table *pairs;
+    bool paints;
+    qfz_label_paint paint; /* if paints */
 } qfz_label_outputs;
 
 /* True if the job has outputs of this kind beside the table of regions. */
@@ -52,6 +55,6 @@ qfz_status qfz_label_outputs_place(qfz_label_outputs *outputs, qfz_error *err);
 qfz_status qfz_label_outputs_commit(qfz_label_outputs *outputs, qfz_error *err);
 
 /* The run time of gather() and finish(), relative to the passes of the job. */
-#define QFZ_LABEL_OUTPUTS_SHARE 0.5
+#define QFZ_LABEL_OUTPUTS_SHARE 0.6
 
 #endif

@@ -41,7 +41,8 @@ qfz_source_options qfz_job_stats_options(const qfz_job *job)
 
 qfz_output_options qfz_job_output_options(const qfz_job *job)
 {
-    return (qfz_output_options){.names = {job->dst, job->labels, job->regions, job->neighbours},
+    return (qfz_output_options){.names = {job->dst, job->labels, job->regions, job->neighbours,
+                                          job->colors, job->quicklook},
                                 .overwrite = job->overwrite,
                                 .retry = retry_of(job)};
 }
@@ -54,6 +55,14 @@ qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path)
                               .type = is_dst ? job->type : NULL,
                               .creation_options = job->creation_options,
                               .merge = job->merge,
+                              .n_threads = job->n_threads,
+                              .tile_px = job->tile_px,
+                              .has_journal = job->work != NULL};
+}
+
+qfz_sink_options qfz_job_colors_options(const qfz_job *job)
+{
+    return (qfz_sink_options){.output = qfz_job_output_options(job),
                               .n_threads = job->n_threads,
                               .tile_px = job->tile_px,
                               .has_journal = job->work != NULL};

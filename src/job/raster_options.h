@@ -18,6 +18,9 @@ qfz_output_options qfz_job_output_options(const qfz_job *job);
 /* Of the raster of that name: job->type is the type of job->dst only. */
 qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path);
 
+/* Of the raster job->colors: its extension alone selects the format. */
+qfz_sink_options qfz_job_colors_options(const qfz_job *job);
+
 /* Of the raster of edges from which another layout of saliency is derived: an intermediate file for
  * one process, a VRT over the parts of n_parts processes. */
 qfz_sink_options qfz_job_edges_options(const qfz_job *job, int n_parts);

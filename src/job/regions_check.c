@@ -22,10 +22,8 @@ qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
     if (job->dst || job->labels)
         return qfz_fail(err, QFZ_EARG, "%s: the job regions writes no raster of labels",
                         job->dst ? job->dst : job->labels);
-    if (!job->regions && !job->neighbours)
-        return qfz_fail(err, QFZ_EARG,
-                        "%s: no output is named; name one by --regions or "
-                        "--neighbours",
+    if (!job->regions && !job->neighbours && !job->colors && !job->quicklook)
+        return qfz_fail(err, QFZ_EARG, "%s: no output is named; name one by --table, for example",
                         job->src);
     QFZ_TRY(qfz_criterion_check(&job->criterion, err));
     if (job->criterion.weights || job->edges)
@@ -43,7 +41,10 @@ qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
 qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
 {
     const bool in_parts = job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1);
-    const char *const output = job->neighbours ? job->neighbours : job->stats;
+    const char *const output = job->neighbours  ? job->neighbours
+                               : job->colors    ? job->colors
+                               : job->quicklook ? job->quicklook
+                                                : job->stats;
     if (!qfz_label_outputs_wanted(job)) return QFZ_OK;
     if (job->task == QFZ_SALIENCY || job->task == QFZ_CURVE)
         return qfz_fail(err, QFZ_EARG, "%s: there are no regions in this job", output);

@@ -118,7 +118,7 @@ qfz_status qfz_regions_run(const qfz_job *job, qfz_report *report, qfz_error *er
     qfz_status st;
     qfz_step_times_begin(&run.times, "start");
     qfz_progress_init(&run.progress, &run.job, &alone, &run.times);
-    run.progress.scale = 1 / (3 * QFZ_LABEL_OUTPUTS_SHARE);
+    run.progress.scale = 1 / (2 * QFZ_LABEL_OUTPUTS_SHARE);
     QFZ_TRY_OR(st, cleanup, open_run(&run, err));
     QFZ_TRY_OR(st, cleanup, qfz_label_outputs_gather(&run.outputs, err));
     QFZ_TRY_OR(st, cleanup, write_outputs(&run, &found, err));

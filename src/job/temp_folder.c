@@ -7,8 +7,11 @@
 
 static const char *first_output(const qfz_job *job)
 {
-    if (job->dst) return job->dst;
-    return job->regions ? job->regions : job->neighbours;
+    const char *const outputs[] = {job->dst, job->regions, job->neighbours, job->colors,
+                                   job->quicklook};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i]) return outputs[i];
+    return NULL;
 }
 
 void qfz_temp_folder(const qfz_job *job, char *folder, size_t size)

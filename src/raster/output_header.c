@@ -28,6 +28,8 @@ static void name_band(GDALRasterBandH band, const qfz_sink_spec *spec, int b)
     static const char *const directions[] = {"right", "below", "below right", "below left"};
     if (spec->content == QFZ_CONTENT_LABELS)
         GDALSetDescription(band, "labels");
+    else if (spec->content == QFZ_CONTENT_COLORS)
+        GDALSetDescription(band, "colours");
     else if (spec->layout == QFZ_EDGES && b < 4)
         GDALSetDescription(band, directions[b]);
     else
@@ -51,6 +53,18 @@ static void copy_band_facts(GDALRasterBandH from, GDALRasterBandH to)
     if (unit && unit[0]) (void)GDALSetRasterUnitType(to, unit);
 }
 
+static bool set_palette(GDALRasterBandH band, const uint8_t (*palette)[4])
+{
+    const GDALColorTableH table = GDALCreateColorTable(GPI_RGB);
+    for (int i = 0; i < 256; i++) {
+        const GDALColorEntry entry = {palette[i][0], palette[i][1], palette[i][2], palette[i][3]};
+        GDALSetColorEntry(table, i, &entry);
+    }
+    const CPLErr done = GDALSetRasterColorTable(band, table);
+    GDALDestroyColorTable(table);
+    return done == CE_None;
+}
+
 static bool set_bands(GDALDatasetH dataset, const qfz_source *source, const qfz_sink_spec *spec)
 {
     for (int b = 0; b < spec->n_bands; b++) {
@@ -59,6 +73,7 @@ static bool set_bands(GDALDatasetH dataset, const qfz_source *source, const qfz_
             copy_band_facts(source->bands[b].handle, band);
         else if (spec->content != QFZ_CONTENT_PAINTED)
             name_band(band, spec, b);
+        if (spec->palette && !set_palette(band, spec->palette)) return false;
         if (spec->has_nodata && set_nodata(band, spec->nodata) != CE_None) return false;
     }
     return true;
@@ -120,9 +135,10 @@ static void set_min_area(GDALDatasetH dataset, const qfz_source *source, const q
 
 static void set_metadata(GDALDatasetH dataset, const qfz_source *source, const qfz_sink_spec *spec)
 {
-    static const char *const contents[] = {"labels", "painted", "saliency"};
+    static const char *const contents[] = {"labels", "painted", "saliency", "colours"};
     static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
     set_item(dataset, "QFZ_CONTENT", contents[spec->content]);
+    if (spec->content == QFZ_CONTENT_COLORS) return;
     if (spec->content == QFZ_CONTENT_SALIENCY)
         set_item(dataset, "QFZ_LAYOUT", layouts[spec->layout]);
     set_item(dataset, "QFZ_CONNECTIVITY", spec->connectivity == 8 ? "8" : "4");
@@ -162,6 +178,6 @@ qfz_status qfz_output_header_fill(GDALDatasetH dataset, const qfz_source *source
     qfz_error_trap_end(&trap);
     if (!ok)
         return qfz_error_trap_fail(&trap, err, QFZ_EIO, name,
-                                   "nodata or the mask band could not be written");
+                                   "nodata, colours or the mask band could not be written");
     return QFZ_OK;
 }

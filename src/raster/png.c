@@ -4,9 +4,11 @@
 #include <gdal.h>
 #include <stdlib.h>
 
+#include "core/memory.h"
 #include "raster/error_trap.h"
 #include "raster/paths.h"
 #include "raster/temp_output.h"
+#include "raster/text.h"
 
 enum { RGB = 3 };
 
@@ -27,37 +29,74 @@ static bool write_file(const char *path, const uint8_t *rgb, int w, int h)
     return ok;
 }
 
-static qfz_status place(const char *temp, const char *path, bool overwrite, qfz_error *err)
-{
-    qfz_placement placement = {0};
-    QFZ_TRY(qfz_temp_place(temp, path, overwrite, &placement, err));
-    qfz_placement_settle(&placement);
-    return QFZ_OK;
-}
+struct qfz_png {
+    char *path, *temp;
+    bool overwrite, is_committed;
+    qfz_placement placement;
+};
 
-static qfz_status write_new(const char *temp, const char *path, const uint8_t *rgb, int w, int h,
-                            bool overwrite, qfz_error *err)
+static qfz_status create(qfz_png *png, const char *path, const uint8_t *rgb, int w, int h,
+                         qfz_error *err)
 {
     qfz_error_trap trap;
-    QFZ_TRY(qfz_temp_reserve(temp, path, err));
+    QFZ_TRY(qfz_text_copy(&png->path, path, err));
+    QFZ_TRY(qfz_temp_name(&png->temp, path, "tmp", NULL, err));
+    QFZ_TRY(qfz_temp_reserve(png->temp, path, err));
     qfz_error_trap_begin(&trap);
-    const bool ok = write_file(temp, rgb, w, h);
+    const bool ok = write_file(png->temp, rgb, w, h);
     qfz_error_trap_end(&trap);
-    if (ok && !trap.failed) return place(temp, path, overwrite, err);
+    if (ok && !trap.failed) return QFZ_OK;
     return qfz_error_trap_fail(&trap, err, QFZ_EIO, path, "GDAL has no driver that writes PNG");
+}
+
+qfz_status qfz_png_create(qfz_png **png, const char *path, const uint8_t *rgb, int w, int h,
+                          bool overwrite, qfz_error *err)
+{
+    qfz_png *made = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
+    made->overwrite = overwrite;
+    const qfz_status st = create(made, path, rgb, w, h, err);
+    if (st == QFZ_OK)
+        *png = made;
+    else
+        qfz_png_close(made);
+    return st;
+}
+
+qfz_status qfz_png_place(qfz_png *png, qfz_error *err)
+{
+    return qfz_temp_place(png->temp, png->path, png->overwrite, &png->placement, err);
+}
+
+void qfz_png_commit(qfz_png *png)
+{
+    qfz_placement_settle(&png->placement);
+    png->is_committed = true;
+}
+
+void qfz_png_close(qfz_png *png)
+{
+    if (!png) return;
+    if (!png->is_committed) {
+        qfz_placement_take_back(&png->placement);
+        qfz_temp_delete(png->temp);
+    }
+    free(png->temp);
+    free(png->path);
+    free(png);
 }
 
 qfz_status qfz_png_write(const char *path, const uint8_t *rgb, int w, int h, bool overwrite,
                          qfz_error *err)
 {
-    char *temp = NULL;
+    qfz_png *png = NULL;
     GDALAllRegister();
     QFZ_TRY(qfz_path_check_replaceable(path, err));
     if (!overwrite && qfz_path_exists(path))
         return qfz_fail(err, QFZ_EARG, "%s: already exists; use --overwrite", path);
-    QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, err));
-    const qfz_status st = write_new(temp, path, rgb, w, h, overwrite, err);
-    if (st != QFZ_OK) qfz_temp_delete(temp);
-    free(temp);
+    QFZ_TRY(qfz_png_create(&png, path, rgb, w, h, overwrite, err));
+    const qfz_status st = qfz_png_place(png, err);
+    if (st == QFZ_OK) qfz_png_commit(png);
+    qfz_png_close(png);
     return st;
 }

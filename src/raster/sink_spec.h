@@ -10,7 +10,8 @@
 typedef enum qfz_content {
     QFZ_CONTENT_LABELS = 0, /* UInt32 or UInt64, nodata 0 */
     QFZ_CONTENT_PAINTED,    /* the source's type, bands and nodata */
-    QFZ_CONTENT_SALIENCY    /* in the layout of the spec */
+    QFZ_CONTENT_SALIENCY,   /* in the layout of the spec */
+    QFZ_CONTENT_COLORS      /* Byte, nodata 0, with a colour table */
 } qfz_content;
 
 /* An output is written whole, by one process, or in parts of whole rows, by one or several
@@ -26,6 +27,9 @@ typedef struct qfz_sink_spec {
     bool has_nodata;
     double nodata; /* NaN is allowed */
     bool has_mask; /* the caller gives validity, which becomes a mask band */
+
+    const uint8_t (*palette)[4]; /* QFZ_CONTENT_COLORS: 256 times red, green, blue and opacity;
+                                    borrowed */
 
     /* Written as metadata. */
     int connectivity;

@@ -4,9 +4,11 @@
 #ifndef QFZ_REGIONS_H
 #define QFZ_REGIONS_H
 
+#include "regions/coloring.h"
 #include "regions/gather.h"
 #include "regions/label_tile.h"
 #include "regions/neighbours.h"
+#include "regions/picture.h"
 #include "regions/polygon.h"
 #include "regions/zones.h"
 

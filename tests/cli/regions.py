@@ -163,6 +163,66 @@ def blobs(height, width, ids):
     return labels
 
 
+def greedy(labels):
+    """In ascending order of labels: the least colour that no neighbour of a lower label has."""
+    touch = {int(label): set() for label in numpy.unique(labels) if label}
+    height, width = labels.shape
+    for dy, dx in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        left = slice(max(0, -dx), width - max(0, dx)), slice(max(0, dx), width + min(0, dx))
+        for a, b in zip(labels[:height - dy, left[0]].flat, labels[dy:, left[1]].flat):
+            if a and b and a != b:
+                touch[int(a)].add(int(b))
+                touch[int(b)].add(int(a))
+    colors = {}
+    for label in sorted(touch):
+        taken = {colors[other] for other in touch[label] if other < label}
+        colors[label] = next(color for color in itertools.count(1) if color not in taken)
+    return numpy.array([[colors[int(label)] if label else 0 for label in row] for row in labels])
+
+
+def check_colors(raster, image, labels):
+    expected, found = greedy(labels), gdal.Open(raster)
+    band = found.GetRasterBand(1)
+    same(raster, band.ReadAsArray().tolist(), expected.tolist())
+    same("nodata", (band.GetNoDataValue(), gdal.GetDataTypeName(band.DataType)), (0.0, "Byte"))
+    same("georeference", found.GetGeoTransform(), (500000, 10, 0, 5000000, 0, -20))
+    step = (max(labels.shape) - 1) // 2048 + 1
+    labels, expected = labels[::step, ::step], expected[::step, ::step]
+    edge = numpy.zeros(labels.shape, bool)
+    edge[:, :-1] |= labels[:, 1:] != labels[:, :-1]
+    edge[:-1] |= labels[1:] != labels[:-1]
+    palette = numpy.array([band.GetColorTable().GetColorEntry(i)[:3] for i in range(256)])
+    picture = palette[expected]
+    picture[edge] = picture[edge] * 2 // 5
+    picture[expected == 0] = 255
+    same(image, gdal.Open(image).ReadAsArray().transpose(1, 2, 0).tolist(), picture.tolist())
+
+
+def colors():
+    wide = rng.integers(1, 4, (2, 4100)).astype("u1")
+    far = blobs(20, 30, numpy.array([0, 5, 2**63 - 1, 2**62, 77, 2**50, 12, 13], "u8"))
+    for labels in (blobs(20, 30, numpy.arange(40, dtype="i4")), wide, far, numpy.zeros((3, 3), "u1")):
+        save("labels.tif", labels)
+        for tile in (1000, 6) if labels is not wide else (700,):
+            qfz("regions", "labels.tif", "--colors", "c.tif", "--quicklook", "q.png", "--tile", str(tile), "-j", "2")
+            check_colors("c.tif", "q.png", labels)
+    scene = rng.integers(0, 4, (30, 30)).astype("u1")
+    save("scene.tif", scene)
+    qfz("label", "scene.tif", "l.tif", "--colors", "c.tif", "--quicklook", "q.png", "--tile", "7")
+    check_colors("c.tif", "q.png", gdal.Open("l.tif").ReadAsArray())
+    qfz("simplify", "--alpha", "1", "scene.tif", "p.tif", "--labels", "l.tif", "--colors", "c.tif", "--quicklook", "q.png")
+    check_colors("c.tif", "q.png", gdal.Open("l.tif").ReadAsArray())
+    everyone = numpy.zeros((2 * 258, 3 * 127), "u2")
+    for i, (a, b) in enumerate(itertools.combinations(range(1, 257), 2)):
+        everyone[2 * (i // 127), 3 * (i % 127):3 * (i % 127) + 2] = a, b
+    save("clique.tif", everyone)
+    qfz("regions", "clique.tif", "--colors", "none.tif", status=1, message="region 256 touches regions of all 255")
+    everyone[everyone == 256] = 0
+    save("clique.tif", everyone)
+    qfz("regions", "clique.tif", "--colors", "c.tif")
+    same("colours of 255 regions that all touch", int(gdal.Open("c.tif").ReadAsArray().max()), 255)
+
+
 def labels_of_any_origin():
     cases = [("u1", [0, 1, 2, 3, 250], None, None), ("i4", [0, 7, 100000, 2**31 - 1, -9999], -9999, -9999),
              ("u8", [0, 1, 2**63 - 1, 2**62, 2**62 + 1, 2**53 + 1], None, None), ("i2", [0, 5, 6, 32767], 6, 6),
@@ -254,6 +314,9 @@ def refused():
     qfz("regions", "ok.tif", *table, "--stats", "ok.tif,0", status=2, message="counted from 1")
     qfz("simplify", "--omega", "2", "ok.tif", "q.tif", "--neighbours", "none.csv", status=1, message="--labels")
     qfz("label", "ok.tif", "q.tif", "--stats", "ok.tif", status=1, message="--regions")
+    qfz("regions", "ok.tif", "--quicklook", "none.jpg", status=1, message="use .png")
+    qfz("regions", "ok.tif", "--colors", "none.vrt", status=1, message="one file")
+    qfz("regions", "ok.tif", "--colors", "none.tif", "--quicklook", "none/q.png", status=1, message="none/q.png")
     qfz("regions", "two.tif", "-b", "2", "--table", "two.csv")
     same("files left", sorted(p for p in os.listdir() if p.startswith(("none", "q.tif", "n.none"))), [])
 
@@ -262,5 +325,6 @@ with tempfile.TemporaryDirectory(prefix="qfz_regions_") as folder:
     os.chdir(folder)
     labels_of_any_origin()
     labels_of_a_job()
+    colors()
     lengths_on_the_ellipsoid()
     refused()

@@ -93,6 +93,8 @@ int main(void)
     AT(qfz_job, stats);
     AT(qfz_job, stats_bands);
     AT(qfz_job, n_stats_bands);
+    AT(qfz_job, colors);
+    AT(qfz_job, quicklook);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
