@@ -6,6 +6,7 @@
  * discovery, and are then put in order of first pixels by rank. */
 #include <string.h>
 
+#include "cpu/exterior_fits.h"
 #include "cpu/worker.h"
 #include "core/memory.h"
 
@@ -209,6 +210,7 @@ qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *exterior, 
 {
     const qfz_image *const tile = &worker->tile;
     qfz_omega_contraction *const o = &worker->omega;
+    if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
     uint32_t *const leads_to = (uint32_t *)worker->sums;
     const regions found = {leads_to, worker->border_of, leads_to + worker->max_h * worker->max_w,
                            worker->name};

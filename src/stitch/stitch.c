@@ -208,6 +208,26 @@ qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err)
     return QFZ_OK;
 }
 
+bool qfz_stitch_has_sum(qfz_stitch *stitch, int64_t tile)
+{
+    return qfz_has(stitch, PIECE_SOURCE, tile);
+}
+
+qfz_status qfz_stitch_same_source(qfz_stitch *stitch, int64_t tile, uint64_t sum, bool *is_same,
+                                  qfz_error *err)
+{
+    const int64_t piece = qfz_piece(stitch, PIECE_SOURCE, tile);
+    void *data;
+    int64_t bytes;
+    *is_same = true;
+    if (!qfz_store_has(stitch->store, piece))
+        return qfz_store_put(stitch->store, piece, &sum, sizeof sum, err);
+    QFZ_TRY(qfz_store_get(stitch->store, piece, &data, &bytes, err));
+    *is_same = bytes == (int64_t)sizeof sum && memcmp(data, &sum, sizeof sum) == 0;
+    free(data);
+    return QFZ_OK;
+}
+
 /* ----------------------------------------------------------------------------------- up and down
  */
 qfz_status qfz_walk_level(qfz_level_walk *walk, qfz_stitch *stitch, int n_threads, int level,
