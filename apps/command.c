@@ -63,7 +63,7 @@ int command_main(const command *c, int argc, char **argv)
     case ACTION_MAN: man_print(c); break;
     case ACTION_VERSION: (void)puts(qfz_build_info()); break;
     case ACTION_RUN:
-        if (!(c->bit & FOR_TASKS)) signals_end_process();
+        if (!(c->bit & (FOR_TASKS | FOR_EXPLORE))) signals_end_process();
         status = c->run(&r);
         break;
     }

@@ -27,13 +27,16 @@ enum {
     FOR_CUT = 1 << QFZ_CUT,
     FOR_CURVE = 1 << QFZ_CURVE,
     FOR_REGIONS = 1 << QFZ_REGIONS,
-    FOR_TASKS = FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT | FOR_CURVE | FOR_REGIONS,
-    FOR_INFO = 1 << 6,
-    FOR_BENCH = 1 << 7,
-    FOR_RUN = 1 << 8,
-    FOR_HELP = 1 << 9,
-    FOR_COMPLETION = 1 << 10,
-    FOR_CHECK = 1 << 11
+    FOR_TREE = 1 << QFZ_FOREST,
+    FOR_TASKS =
+        FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT | FOR_CURVE | FOR_REGIONS | FOR_TREE,
+    FOR_INFO = 1 << 7,
+    FOR_BENCH = 1 << 8,
+    FOR_RUN = 1 << 9,
+    FOR_HELP = 1 << 10,
+    FOR_COMPLETION = 1 << 11,
+    FOR_CHECK = 1 << 12,
+    FOR_EXPLORE = 1 << 13
 };
 
 struct request;
@@ -66,8 +69,10 @@ extern const command simplify_command;
 extern const command saliency_command;
 extern const command cut_command;
 extern const command curve_command;
+extern const command tree_command;
 extern const command regions_command;
 extern const command check_command;
+extern const command explore_command;
 extern const command info_command;
 extern const command run_command;
 extern const command help_command;

@@ -5,10 +5,10 @@
 
 #include "nearest.h"
 
-const command *const commands[] = {&label_command, &simplify_command,  &saliency_command,
-                                   &cut_command,   &curve_command,     &regions_command,
-                                   &check_command, &info_command,      &run_command,
-                                   &help_command,  &completion_command};
+const command *const commands[] = {
+    &label_command, &simplify_command, &saliency_command,  &cut_command,     &curve_command,
+    &tree_command,  &regions_command,  &check_command,     &explore_command, &info_command,
+    &run_command,   &help_command,     &completion_command};
 const int n_commands = sizeof commands / sizeof *commands;
 
 const char *command_word(const command *c)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* curve.c - qfz curve: the number of regions for every alpha. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "curve_print.h"
+#include "out_file.h"
 #include "run_job.h"
 
-enum { FORMAT_TEXT = 0, FORMAT_CSV, FORMAT_JSON, NAME_BYTES = 4096 };
+enum { FORMAT_TEXT = 0, FORMAT_CSV, FORMAT_JSON };
 
 static const json_field fields[] = {
     {"command", "Name of the command."},
@@ -43,28 +41,16 @@ static void print_to(FILE *out, const request *r, const qfz_report *report)
     json_close(&j, '}');
 }
 
-/* Complains about a file; returns the exit status. */
-static int bad_file(const request *r, const char *path, const char *why)
-{
-    complain(r->command, "%s: %s", path, why);
-    return EXIT_FAILED;
-}
+typedef struct curve_result {
+    const request *r;
+    const qfz_report *report;
+} curve_result;
 
-/* The file appears under its name when it is complete. */
-static int print_to_file(const request *r, const qfz_report *report)
+static bool write_result(FILE *out, const void *arg)
 {
-    const char *const path = r->curve.out;
-    char temp[NAME_BYTES];
-    if (snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temp)
-        return bad_file(r, path, "the name is too long");
-    FILE *const out = fopen(temp, "we");
-    if (!out) return bad_file(r, path, strerror(errno));
-    print_to(out, r, report);
-    const bool is_written = fflush(out) == 0 && !ferror(out);
-    const int why = errno;
-    if (fclose(out) == 0 && is_written && rename(temp, path) == 0) return EXIT_OK;
-    (void)unlink(temp);
-    return bad_file(r, path, strerror(is_written ? errno : why));
+    const curve_result *const result = arg;
+    print_to(out, result->r, result->report);
+    return true;
 }
 
 static int print(const request *r, const qfz_report *report)
@@ -75,23 +61,21 @@ static int print(const request *r, const qfz_report *report)
         complain(r->command, "%s", err.message);
         return EXIT_FAILED;
     }
-    if (r->curve.out) return print_to_file(r, report);
+    if (r->curve.out) {
+        const curve_result result = {.r = r, .report = report};
+        return out_file_write(r->command, r->curve.out, write_result, &result);
+    }
     print_to(stdout, r, report);
     return EXIT_OK;
-}
-
-/* Refuses names that exist before the work begins. */
-static bool is_free(const request *r, const char *path)
-{
-    if (!path || r->job.overwrite || access(path, F_OK) != 0) return true;
-    complain(r->command, "%s: already exists; use --overwrite", path);
-    return false;
 }
 
 static int run(request *r)
 {
     qfz_curve curve = qfz_curve_default();
-    if (!is_free(r, r->curve.out) || !is_free(r, r->curve.plot)) return EXIT_FAILED;
+    /* Names that exist are refused before the work begins. */
+    if (!out_file_is_free(r->command, r->curve.out, r->job.overwrite) ||
+        !out_file_is_free(r->command, r->curve.plot, r->job.overwrite))
+        return EXIT_FAILED;
     r->job.curve = &curve;
     const int status = run_job_then(r, print);
     qfz_curve_release(&curve);

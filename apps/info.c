@@ -6,7 +6,8 @@
 #include "json.h"
 #include "options.h"
 
-static const char *const task_names[] = {"label", "simplify", "saliency", "cut", "curve"};
+static const char *const task_names[] = {"label", "simplify", "saliency", "cut",
+                                         "curve", "regions",  "tree"};
 static const char *const type_names[] = {"UInt8",  "Int8",  "UInt16", "Int16",
                                          "UInt32", "Int32", "Float32"};
 
@@ -193,6 +194,7 @@ static int run(request *r)
     qfz_error err = {0};
     r->job.src = r->operands[0];
     r->job.dst = r->n_operands > 1 ? r->operands[1] : writes_nothing(r) ? NULL : "DST";
+    if (r->job.task == QFZ_FOREST) r->job.forest = "FOREST";
     if (qfz_job_plan(&r->job, &plan, &err) != QFZ_OK) {
         complain(r->command, "%s", err.message);
         return EXIT_FAILED;

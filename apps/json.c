@@ -26,15 +26,16 @@ static int utf8_bytes(const unsigned char *text)
     return bad ? 0 : n;
 }
 
-static void put_string(FILE *out, const char *text)
+static void put_string(const json *j, const char *text)
 {
+    FILE *const out = j->out;
     const unsigned char *c = (const unsigned char *)text;
     (void)fputc('"', out);
     while (*c) {
         const int n = utf8_bytes(c);
         if (*c == '"' || *c == '\\')
             (void)fprintf(out, "\\%c", *c);
-        else if (*c < 0x20)
+        else if (*c < 0x20 || (*c == '<' && j->for_html))
             (void)fprintf(out, "\\u%04x", *c);
         else if (n == 0)
             (void)fputs("\\ufffd", out);
@@ -51,7 +52,7 @@ static void lead(json *j, const char *name)
     if (j->follows) (void)fputc(',', j->out);
     if (j->depth > 0) (void)fprintf(j->out, "\n%*s", 2 * j->depth, "");
     if (name) {
-        put_string(j->out, name);
+        put_string(j, name);
         (void)fputs(": ", j->out);
     }
     j->follows = 1;
@@ -82,7 +83,7 @@ void json_close(json *j, char bracket)
 void json_text(json *j, const char *name, const char *text)
 {
     lead(j, name);
-    put_string(j->out, text);
+    put_string(j, text);
 }
 
 void json_integer(json *j, const char *name, int64_t value)

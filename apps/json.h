@@ -6,13 +6,15 @@
 #ifndef JSON_H
 #define JSON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 typedef struct json {
     FILE *out;
     int depth;
-    int follows; /* not 0: a value precedes, so the next value needs a comma */
+    int follows;   /* not 0: a value precedes, so the next value needs a comma */
+    bool for_html; /* writes < as \\u003c, so that the text may stand in an HTML page */
 } json;
 
 /* A writer to out, which stays open and belongs to the caller. */

@@ -9,13 +9,16 @@
 #include "setters.h"
 
 #define FOR_LABELS (FOR_LABEL | FOR_SIMPLIFY | FOR_CUT)
-#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE)
+#define FOR_IMAGES (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CURVE | FOR_TREE)
+#define FOR_PIXELS (FOR_IMAGES | FOR_EXPLORE)
 #define FOR_RASTERS (FOR_LABEL | FOR_SIMPLIFY | FOR_SALIENCY | FOR_CUT)
-#define FOR_JOBS (FOR_RASTERS | FOR_CURVE)
-#define FOR_READS (FOR_JOBS | FOR_REGIONS | FOR_CHECK) /* commands that read a raster */
-#define FOR_ALL (FOR_READS | FOR_INFO | FOR_BENCH)
+#define FOR_JOBS (FOR_RASTERS | FOR_CURVE | FOR_TREE)
+#define FOR_READS                                                                                  \
+    (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_EXPLORE) /* commands that read a raster */
+#define FOR_ALL (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
-#define FOR_EVERY (FOR_ALL | FOR_RUN | FOR_HELP | FOR_COMPLETION)
+#define FOR_PARTS (FOR_PHASES & ~FOR_TREE)
+#define FOR_EVERY (FOR_ALL | FOR_EXPLORE | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
 #define FLAG(member) .set = set_flag, .at = AT(member)
@@ -31,11 +34,12 @@ static const char images[] = "Generated images";
 static const char general[] = "General";
 
 const option option_table[] = {
-    {"--task", TAKES("label|simplify|saliency|cut|curve"), .commands = FOR_INFO, .section = "Task",
+    {"--task", TAKES("label|simplify|saliency|cut|curve|tree"), .commands = FOR_INFO,
+     .section = "Task",
      HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
-     .set = set_choice, .at = AT(job.task)},
+     .set = set_task, .at = AT(job.task)},
 
-    {"--connectivity", TAKES("4|8"), .commands = FOR_IMAGES | FOR_CHECK | FOR_INFO | FOR_BENCH,
+    {"--connectivity", TAKES("4|8"), .commands = FOR_PIXELS | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
      .help = {{FOR_CHECK, "Neighbours of a pixel: 4 (pixels that share an edge) or 8 (pixels that "
                           "share an edge or a corner). Default: as in the metadata of RASTER; 4 "
@@ -44,7 +48,7 @@ const option option_table[] = {
                   "edge or a corner). Default: 4."}},
      .set = set_chosen_int, .at = AT(job.criterion.connectivity)},
     {"--distance", TAKES("l1|l2|linf|sam"),
-     .commands = FOR_IMAGES | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH, .section = criterion,
+     .commands = FOR_PIXELS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH, .section = criterion,
      .help =
          {{FOR_REGIONS, "Level of the edge between two neighbours in --neighbours, from the "
                         "bands of --stats: l1 (sum of the absolute differences), l2 (Euclidean "
@@ -59,7 +63,7 @@ const option option_table[] = {
            "l2 (Euclidean distance), linf (largest absolute difference) or sam (spectral angle: "
            "the angle between the two vectors of values, in radians). Default: l1."}},
      .set = set_choice, .at = AT(job.criterion.distance)},
-    {"--weights", TAKES("W,W,..."), .commands = FOR_IMAGES | FOR_CHECK | FOR_INFO | FOR_BENCH,
+    {"--weights", TAKES("W,W,..."), .commands = FOR_PIXELS | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
      .help =
          {{FOR_CHECK,
@@ -152,7 +156,7 @@ const option option_table[] = {
      .at_has = AT(job.has_background)},
 
     {"-b", TAKES("BAND[,BAND...]"), .repeats = true,
-     .commands = FOR_IMAGES | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH, .section = pixels,
+     .commands = FOR_PIXELS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH, .section = pixels,
      .help =
          {{FOR_REGIONS, "The band that holds the labels, counted from 1. Default: the only band "
                         "of LABELS."},
@@ -174,7 +178,7 @@ const option option_table[] = {
            "value that the pixel type cannot hold is the value of no pixel: -9999 makes every "
            "pixel of a UInt8 raster valid. Default: the nodata value of the source raster."}},
      .set = set_any_number, .at = AT(job.nodata), .at_has = AT(job.has_nodata)},
-    {"--nodata-rule", TAKES("all|any"), .commands = FOR_IMAGES | FOR_CHECK | FOR_INFO,
+    {"--nodata-rule", TAKES("all|any"), .commands = FOR_PIXELS | FOR_CHECK | FOR_INFO,
      .section = pixels,
      HELP("A pixel is invalid if it has the nodata value in all bands, or in any band. Default: "
           "all."),
@@ -183,6 +187,10 @@ const option option_table[] = {
      .section = pixels,
      HELP("Open option of the GDAL driver of the source raster. Repeatable. Default: none."),
      .set = add_key_value, .at = AT(open_options)},
+    {"--window", TAKES("X,Y,W,H"), .commands = FOR_EXPLORE, .section = pixels,
+     HELP("Window of SRC on the page: W columns from column X on and H rows from row Y on, counted "
+          "from 0; at most 4194304 pixels. Default: the central 1024 x 1024 pixels."),
+     .set = set_window},
 
     {"--layout", TAKES("edges|pixel|khalimsky"), .commands = FOR_SALIENCY | FOR_INFO,
      .section = output,
@@ -195,8 +203,8 @@ const option option_table[] = {
      HELP("Also write the labels of the regions to the raster FILE: 1..N, and 0 where the pixel is "
           "invalid. Default: no label raster."),
      .set = set_text, .at = AT(job.labels)},
-    {"--regions", "--table", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
-     .section = output,
+    {"--regions", "--table", TAKES("FILE"),
+     .commands = FOR_LABELS | FOR_TREE | FOR_REGIONS | FOR_INFO, .section = output,
      .help = {{FOR_REGIONS, "Write a table of the regions to FILE, one row per label: label, "
                             "pixels, area in square metres, centroid and bounding box. The "
                             "extension of FILE selects the GDAL vector driver: .gpkg, .csv and "
@@ -239,6 +247,21 @@ const option option_table[] = {
      HELP("Also draw the regions and their borders into the PNG image FILE of at most 2048 x 2048 "
           "pixels, in the colours of --colors. simplify needs --labels too. Default: no image."),
      .set = set_text, .at = AT(job.quicklook)},
+    {"--polygons", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Write the polygon of each region to FILE: label, pixels, area (square metres) and a "
+          "multipolygon along the borders of the pixels, with holes, valid, in ascending order of "
+          "labels. Two neighbours have the same corners along their common border. The format "
+          "follows from the extension: .fgb, .gpkg, .geojsonl and others. simplify needs --labels "
+          "too. Default: no polygons."),
+     .set = set_text, .at = AT(job.polygons)},
+    {"--simplify-tolerance", TAKES("D"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Leave out corners of --polygons that lie within D pixels of the simpler line "
+          "(Douglas-Peucker). Corners where three or more regions meet stay. Neighbours keep one "
+          "common line, so there are neither gaps nor overlaps, and polygons stay valid; corners "
+          "stay where the simpler line would meet another one. Default: 0, all corners."),
+     .set = set_number, .at = AT(job.simplify_tolerance)},
     {"--stats", TAKES("FILE[,BAND...]"), .commands = FOR_LABEL | FOR_CUT | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Add to the table of regions the statistics of the raster FILE, of the same size, in "
@@ -246,14 +269,16 @@ const option option_table[] = {
           "and standard deviation. FILE,1,3 uses these bands. A pixel that is nodata in a band "
           "used does not count. Default: no statistics."),
      .set = set_stats, .low = 1, .high = INT_MAX},
-    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
+    {"-of", "--of", TAKES("FORMAT"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO,
+     .section = output,
      HELP("GDAL driver of the output rasters, for example COG. Default: the driver for the "
           "extension of DST; GTiff if there is none."),
      .set = set_text, .at = AT(job.format)},
-    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_RASTERS | FOR_INFO, .section = output,
-     .help = {{FOR_LABEL | FOR_CUT, "Data type of the labels, for example UInt16. A type that "
-                                    "cannot hold the number of regions is an error. Default: "
-                                    "UInt32, or UInt64 for 2^32 regions or more."},
+    {"-ot", "--ot", TAKES("TYPE"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
+     .help = {{FOR_LABEL | FOR_CUT | FOR_TREE,
+               "Data type of the labels, for example UInt16. A type that "
+               "cannot hold the number of regions is an error. Default: "
+               "UInt32, or UInt64 for 2^32 regions or more."},
               {FOR_SIMPLIFY, "Data type of DST, for example UInt16. A type that cannot hold every "
                              "value is an error. Default: the type of SRC."},
               {FOR_SALIENCY, "Data type of the saliency, for example UInt32. A type that cannot "
@@ -263,8 +288,8 @@ const option option_table[] = {
               {0, "Data type of the output raster, for example UInt32. A type that cannot hold "
                   "every value is an error. Default: the default of the planned command."}},
      .set = set_text, .at = AT(job.type)},
-    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true, .commands = FOR_RASTERS | FOR_INFO,
-     .section = output,
+    {"-co", "--co", TAKES("KEY=VALUE"), .repeats = true,
+     .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
      HELP("Creation option of the GDAL driver of the output rasters. Repeatable. Default for "
           "GTiff: tiled, with ZSTD compression."),
      .set = add_key_value, .at = AT(creation_options)},
@@ -286,7 +311,11 @@ const option option_table[] = {
     {"--plot", TAKES("FILE"), .commands = FOR_CURVE | FOR_INFO, .section = output,
      HELP("Also draw the curve into the PNG image FILE, with logarithmic axes. Default: no plot."),
      .set = set_text, .at = AT(curve.plot)},
-    {"--overwrite", .commands = FOR_JOBS | FOR_REGIONS | FOR_INFO, .section = output,
+    {"--no-curve", .commands = FOR_EXPLORE, .section = output,
+     HELP("Leave out the number of regions of the whole raster, for which SRC is read as a whole. "
+          "Default: qfz curve of SRC is part of the page."),
+     FLAG(explore.no_curve)},
+    {"--overwrite", .commands = FOR_JOBS | FOR_REGIONS | FOR_EXPLORE | FOR_INFO, .section = output,
      HELP("Replace outputs that exist. Default: an output that exists is an error."),
      FLAG(job.overwrite)},
 
@@ -303,11 +332,11 @@ const option option_table[] = {
      HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
           "starts from the beginning. Default: a folder that holds a journal is an error."),
      FLAG(job.resume)},
-    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PHASES, .section = batch,
+    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "
           "in the folder of --work. Default: all."),
      .set = set_choice, .at = AT(job.phase)},
-    {"--part", TAKES("K/N"), .commands = FOR_PHASES, .section = batch,
+    {"--part", TAKES("K/N"), .commands = FOR_PARTS, .section = batch,
      HELP("Process part K of N parts of the raster, K = 1..N, in phase summarise or resolve. "
           "Required in these phases; no default."),
      .set = set_part},
@@ -357,7 +386,7 @@ const option option_table[] = {
           "memory). KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of "
           "1024; a number alone is in bytes. Default: 50%."),
      .set = set_memory, .at = AT(job.memory_bytes)},
-    {"-j", TAKES("N"), .commands = FOR_ALL, .section = running,
+    {"-j", TAKES("N"), .commands = FOR_ALL | FOR_EXPLORE, .section = running,
      HELP("Number of threads. Default: one per processor."), .set = set_int,
      .at = AT(job.n_threads), .low = 1, .high = 4096},
     {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_JOBS | FOR_INFO | FOR_BENCH,

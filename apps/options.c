@@ -24,7 +24,7 @@ void request_init(request *r, const command *c)
                   .runs = 7},
     };
     r->job.px_per_gpu = px_per_gpu;
-    for (int task = QFZ_LABEL; task <= QFZ_REGIONS; task++)
+    for (int task = QFZ_LABEL; task <= QFZ_FOREST; task++)
         if (c->bit == 1u << task) r->job.task = (qfz_task)task;
 }
 
@@ -143,10 +143,12 @@ static bool misplaced(const request *r, const option *o, unsigned bit)
     static const struct {
         unsigned bit;
         const char *name;
-    } all[] = {
-        {FOR_LABEL, "qfz label"}, {FOR_SIMPLIFY, "qfz simplify"}, {FOR_SALIENCY, "qfz saliency"},
-        {FOR_CUT, "qfz cut"},     {FOR_CURVE, "qfz curve"},       {FOR_REGIONS, "qfz regions"},
-        {FOR_INFO, "qfz info"},   {FOR_BENCH, "qfz-bench"},       {FOR_HELP, "qfz help"}};
+    } all[] = {{FOR_LABEL, "qfz label"},       {FOR_SIMPLIFY, "qfz simplify"},
+               {FOR_SALIENCY, "qfz saliency"}, {FOR_CUT, "qfz cut"},
+               {FOR_CURVE, "qfz curve"},       {FOR_TREE, "qfz tree"},
+               {FOR_REGIONS, "qfz regions"},   {FOR_EXPLORE, "qfz explore"},
+               {FOR_INFO, "qfz info"},         {FOR_BENCH, "qfz-bench"},
+               {FOR_HELP, "qfz help"}};
     const bool of_task = (o->commands & FOR_TASKS) != 0;
     char owners[128] = "";
     const char *here = r->command->name;
@@ -246,9 +248,10 @@ static bool check_task(const request *r)
 /* With --count-only there is no output: neither DST nor options of outputs are accepted. */
 static bool check_count_only(const request *r)
 {
-    static const char *const of_outputs[] = {"--labels", "--regions",   "--neighbours",
-                                             "--stats",  "-of",         "-ot",
-                                             "-co",      "--overwrite", "--merge"};
+    static const char *const of_outputs[] = {
+        "--labels", "--regions", "--neighbours", "--polygons", "--simplify-tolerance",
+        "--stats",  "-of",       "-ot",          "-co",        "--overwrite",
+        "--merge"};
     if (!r->job.count_only) return true;
     if (r->n_operands > 1)
         complain(r->command, "%s: one argument too many; --count-only writes no output",
@@ -265,7 +268,8 @@ static bool check_count_only(const request *r)
 /* In a cut, --edges FILE takes the place of the operand SALIENCY. */
 static void place_edges(request *r)
 {
-    if (r->job.task != QFZ_CUT || !r->job.edges || r->n_operands == OPERANDS_MAX) return;
+    if (r->job.task != QFZ_CUT || !r->job.edges || r->n_operands == r->command->max_operands)
+        return;
     r->operands[1] = r->operands[0];
     r->operands[0] = r->job.edges;
     r->n_operands++;

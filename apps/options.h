@@ -8,7 +8,7 @@
 
 #include "command.h"
 
-enum { OPERANDS_MAX = 2, OPTIONS_MAX = 64, OPTION_TEXTS = 8 };
+enum { OPERANDS_MAX = 3, OPTIONS_MAX = 96, OPTION_TEXTS = 8 };
 
 /* n strings and a NULL; items is NULL if n is 0. */
 typedef struct string_list {
@@ -36,6 +36,15 @@ typedef struct curve_request {
     const char *out;
 } curve_request;
 
+/* Options of qfz explore only. */
+typedef struct explore_request {
+    bool has_window;
+    int64_t x, y, w, h;
+    bool no_curve;
+    const char *out;                 /* name of the page */
+    const struct explore_data *data; /* what the page shows, during the run of the command */
+} explore_request;
+
 typedef enum action { ACTION_RUN = 0, ACTION_HELP, ACTION_VERSION, ACTION_MAN } action;
 
 /* A parsed command line.  The job borrows from the request, and both borrow from argv. */
@@ -50,6 +59,7 @@ typedef struct request {
     bool markdown, table; /* help: the form of the output */
     bench_request bench;
     curve_request curve;
+    explore_request explore;
 
     int *bands;
     char *stats; /* --stats without its bands */

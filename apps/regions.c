@@ -4,8 +4,10 @@
 
 static const char *check(const request *r)
 {
-    if (r->job.regions || r->job.neighbours || r->job.colors || r->job.quicklook) return NULL;
-    return "no output is named; use --table, --neighbours, --colors or --quicklook";
+    const qfz_job *const job = &r->job;
+    if (job->regions || job->neighbours || job->colors || job->quicklook || job->polygons)
+        return NULL;
+    return "no output is named; use --table, --neighbours, --polygons, --colors or --quicklook";
 }
 
 const command regions_command = {
@@ -15,7 +17,7 @@ const command regions_command = {
     .operands = "LABELS",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "tables and maps of the regions of any raster of labels",
+    .summary = "tables, polygons and maps of the regions of any raster of labels",
     .description =
         "Reads a raster of labels, made by qfz or by any other program, and writes what follows "
         "from it. LABELS has integers of up to 64 bits in one band. Pixels of one label are one "
@@ -25,7 +27,8 @@ const command regions_command = {
     .example = "qfz regions --table regions.gpkg labels.tif\n"
                "qfz regions --table fields.csv --stats ndvi.tif,1 fields.tif\n"
                "qfz regions --colors colors.tif --quicklook map.png labels.tif\n"
-               "qfz regions --neighbours pairs.csv --stats scene.tif labels.tif",
+               "qfz regions --neighbours pairs.csv --stats scene.tif labels.tif\n"
+               "qfz regions --polygons regions.fgb --simplify-tolerance 1 labels.tif",
     .check = check,
     .json = run_job_json,
     .run = run_job,

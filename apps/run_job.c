@@ -20,6 +20,8 @@ const json_field run_job_json[] = {
     {"neighbours", "Table of --neighbours; absent without the option."},
     {"colors", "Raster of --colors; absent without the option."},
     {"quicklook", "Image of --quicklook; absent without the option."},
+    {"forest", "Table of the hierarchy, as given; of tree only."},
+    {"polygons", "Table of --polygons; absent without the option."},
     {"regions", "Number of regions; 0 for saliency."},
     {"pixels", "Number of valid pixels."},
     {"width", "Width of the source raster in pixels."},
@@ -59,6 +61,8 @@ void run_job_fields(json *j, const request *r, const qfz_report *report)
     if (r->job.neighbours) json_text(j, "neighbours", r->job.neighbours);
     if (r->job.colors) json_text(j, "colors", r->job.colors);
     if (r->job.quicklook) json_text(j, "quicklook", r->job.quicklook);
+    if (r->job.forest) json_text(j, "forest", r->job.forest);
+    if (r->job.polygons) json_text(j, "polygons", r->job.polygons);
     json_count(j, "regions", report->regions);
     json_count(j, "pixels", report->pixels);
     json_integer(j, "width", report->width);
@@ -126,6 +130,7 @@ int run_job_then(request *r, run_job_print print)
     progress bar = progress_start(r->command, r->quiet || !prints, r->job.work != NULL);
     r->job.src = r->operands[0];
     r->job.dst = r->operands[1];
+    r->job.forest = r->operands[2];
     if (command_ranks()->n > 1) r->job.ranks = command_ranks();
     r->job.gpu_view = &view;
     r->job.progress = progress_report;

@@ -132,6 +132,14 @@ const char *set_choice(const option *o, request *r, const char *const *values)
     return NULL;
 }
 
+/* The tasks that have a plan, in order: all but regions. */
+const char *set_task(const option *o, request *r, const char *const *values)
+{
+    const char *const why = set_choice(o, r, values);
+    if (!why && r->job.task > QFZ_CURVE) r->job.task = QFZ_FOREST;
+    return why;
+}
+
 const char *set_chosen_int(const option *o, request *r, const char *const *values)
 {
     int64_t number;
@@ -324,8 +332,28 @@ const char *set_min_area(const option *o, request *r, const char *const *values)
     return NULL;
 }
 
-/* The numbers of bands behind a file name: FILE,1,2.  Returns where they begin: the first of the
- * commas behind which there are only digits and commas; else the end of the text. */
+const char *set_window(const option *o, request *r, const char *const *values)
+{
+    (void)o;
+    static const char wrong[] = "must be four whole numbers X,Y,W,H: the first column and row, "
+                                "counted from 0, and the size, such as 2000,3000,512,512";
+    int64_t numbers[4];
+    char text[128];
+    if (snprintf(text, sizeof text, "%s", values[0]) >= (int)sizeof text) return wrong;
+    char *rest = text;
+    for (int i = 0; i < 4; i++)
+        if (!rest || !value_integer(strsep(&rest, ","), &numbers[i])) return wrong;
+    if (rest || numbers[0] < 0 || numbers[1] < 0 || numbers[2] < 1 || numbers[3] < 1) return wrong;
+    r->explore.has_window = true;
+    r->explore.x = numbers[0];
+    r->explore.y = numbers[1];
+    r->explore.w = numbers[2];
+    r->explore.h = numbers[3];
+    return NULL;
+}
+
+/* The numbers of bands behind a file name: FILE,1,2.  Returns where they begin: the first of
+ * the commas behind which there are only digits and commas; else the end of the text. */
 static const char *bands_of(const char *text)
 {
     const char *bands = text + strlen(text);

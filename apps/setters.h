@@ -19,6 +19,7 @@ const char *set_bytes(const option *o, request *r, const char *const *values);  
 /* One of the choices a|b|c of option.argument: its position, as int; its value, as int; its text.
  */
 const char *set_choice(const option *o, request *r, const char *const *values);
+const char *set_task(const option *o, request *r, const char *const *values); /* of info */
 const char *set_chosen_int(const option *o, request *r, const char *const *values);
 const char *set_chosen_text(const option *o, request *r, const char *const *values);
 
@@ -34,6 +35,7 @@ const char *set_omega(const option *o, request *r, const char *const *values);  
 const char *set_part(const option *o, request *r, const char *const *values);     /* K/N */
 const char *set_ranks(const option *o, request *r, const char *const *values);    /* N or N,M */
 const char *set_stats(const option *o, request *r, const char *const *values);    /* FILE,1,2 */
+const char *set_window(const option *o, request *r, const char *const *values);   /* X,Y,W,H */
 const char *set_weights(const option *o, request *r, const char *const *values);  /* 1,0.5,0 */
 
 #endif

@@ -19,7 +19,7 @@ endfunction()
 qfz_feature(QFZ_GDAL "Raster files, jobs and the qfz command, which need GDAL and PROJ")
 qfz_feature(QFZ_MPI "Jobs on several processes, which need MPI")
 qfz_feature(QFZ_CUDA "The CUDA engine, which needs a CUDA compiler")
-qfz_feature(QFZ_WEB "The WebAssembly module, which needs Emscripten and Node.js")
+qfz_feature(QFZ_WEB "The page of qfz explore and the WebAssembly module, which need Emscripten and Node.js")
 
 # GDAL and PROJ.  QFZ_RASTER_NEEDS: what programs built here link; QFZ_RASTER_INSTALLED: the same
 # for programs built against an installed archive.

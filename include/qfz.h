@@ -8,6 +8,9 @@
  *   1. Jobs: raster files in, raster files out, streamed tile by tile.
  *   2. Sessions: one image in memory, of the host or of a GPU.
  *
+ * A hierarchy that a job has written as a table becomes a tree, a linkage or a cut by the functions
+ * of section 3.
+ *
  * Results never depend on the tile size, the number of threads, the memory or the engine.
  *
  * Errors.  A function that can fail returns a qfz_status and writes the reason into the caller's
@@ -185,7 +188,9 @@ typedef enum qfz_task {
                       alpha-component; the raster is the whole hierarchy */
     QFZ_CUT,       /* dst: labels of alpha-components, src being a saliency raster */
     QFZ_CURVE,     /* curve: the number of alpha-components for every alpha; no dst */
-    QFZ_REGIONS    /* regions, neighbours: src being a raster of labels, of any origin; no dst */
+    QFZ_REGIONS,   /* regions, neighbours: src being a raster of labels, of any origin; no dst */
+    QFZ_FOREST     /* dst: labels of the regions of level 0; forest: the rest of the hierarchy, as a
+                      table of the edges of the minimum spanning forest between them */
 } qfz_task;
 
 /* Form of a saliency raster.  EDGES: one band per direction (right, below; 8-connected also below
@@ -275,8 +280,8 @@ typedef struct qfz_job {
                         nothing; dst, labels and regions must be NULL */
 
     const char *labels;  /* simplify: also write labels into this raster; or NULL */
-    const char *regions; /* label, simplify, cut, regions: write one row per region into this
-                            table; or NULL */
+    const char *regions; /* not saliency and curve: write one row per region into this table; or
+                            NULL */
 
     const int *bands; /* n_bands band numbers from 1; NULL: every band except alpha */
     int n_bands;
@@ -326,7 +331,7 @@ typedef struct qfz_job {
     qfz_progress_fn progress; /* NULL: none */
     void *progress_arg;
 
-    double min_area_m2; /* label, simplify, saliency: least area of a region, as criterion.min_area,
+    double min_area_m2; /* not cut: least area of a region, as criterion.min_area,
                            in square metres (without a CRS, in square units of the geotransform); 0:
                            none */
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
@@ -359,6 +364,19 @@ typedef struct qfz_job {
     /* label, simplify (with labels), cut, regions: also draw the regions in such colours, with
      * their borders, into a PNG image of at most 2048 x 2048 pixels; or NULL. */
     const char *quicklook;
+    /* forest: the table, with the columns a, b (labels of two regions, a < b), level (the
+     * dissimilarity at which they meet) and x, y (the middle of the edge in the CRS of src).  Rows
+     * are in the order in which Kruskal's algorithm joins: by level, then by the position of the
+     * edge (docs/dev/area-filter.md). */
+    const char *forest;
+
+    /* label, simplify (with labels), cut, regions: also write one multipolygon per region into this
+     * table; or NULL.  Formats without geometry, such as CSV, are refused.  Not with ranks, phases
+     * or parts. */
+    const char *polygons;
+    /* Of polygons: how far, in pixels, lines between junctions may lie from the borders of regions;
+     * 0: lines are the borders. */
+    double simplify_tolerance;
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
@@ -514,6 +532,42 @@ static inline qfz_check_report qfz_check_report_default(void)
  * report->faults says it. */
 QFZ_API QFZ_CHECKED qfz_status qfz_check_run(const qfz_check *check, qfz_check_report *report,
                                              qfz_error *err);
+
+/* A window of a raster: pixels as sessions take them (qfz_image), and their place on Earth. */
+typedef struct qfz_window {
+    size_t struct_size;
+    int64_t x, y, w, h;  /* the caller sets these: first column and row, size; in pixels of the
+                            raster, inside it, at most 2^29 pixels */
+    int n_bands;         /* of the bands in use, in their order */
+    qfz_type type;       /* that holds the values of every band in use */
+    void *pixels;        /* n_bands planes of h * w pixels */
+    uint8_t *valid;      /* h * w bytes, 0 = invalid, else 1 */
+    double *row_areas;   /* h areas of a pixel, in square metres; without a CRS, in square units of
+                            the geotransform */
+    char *crs;           /* WKT 2 in one line; NULL: none */
+    char **band_names;   /* n_bands descriptions; "" where a band has none */
+    double transform[6]; /* of the raster, not of the window: the corner of pixel (column, row) is
+                            at t[0] + t[1] * column + t[2] * row, t[3] + t[4] * column + t[5] * row
+                          */
+    int64_t has_transform; /* 0: the raster has none, transform is the identity */
+} qfz_window;
+
+static inline qfz_window qfz_window_default(void)
+{
+    qfz_window window;
+    memset(&window, 0, sizeof window);
+    window.struct_size = sizeof window;
+    return window;
+}
+
+/* Reads a window of job->src with the bands, mask and nodata of the job; its criterion and outputs
+ * do not matter.  The caller releases the window.  Pointers in *window are overwritten; on failure
+ * *window stays as it is. */
+QFZ_API QFZ_CHECKED qfz_status qfz_job_read_window(const qfz_job *job, qfz_window *window,
+                                                   qfz_error *err);
+
+/* Frees the arrays of a window that has been read. */
+QFZ_API void qfz_window_release(qfz_window *window);
 
 /* ---------------------------------------------------------------------------------------------
  * 2. Sessions: one image in memory
@@ -719,6 +773,50 @@ QFZ_API QFZ_CHECKED qfz_status qfz_session_features(qfz_session *session, uint32
 QFZ_API QFZ_CHECKED qfz_status qfz_session_paint(qfz_session *session, int band,
                                                  const void *invalid, qfz_memory memory, void *out,
                                                  qfz_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * 3. A hierarchy as a table, in memory
+ * ------------------------------------------------------------------------------------------- */
+
+/* The table of a job QFZ_FOREST: row i joins the regions a[i] and b[i] at level[i].  The rows may
+ * be in any order; no row joins two regions that other rows join already, so that there are fewer
+ * rows than regions.  Borrowed. */
+typedef struct qfz_tree_table {
+    size_t struct_size;
+    int64_t n_regions; /* of level 0; their labels are 1..n_regions */
+    int64_t n;         /* rows */
+    const uint64_t *a, *b;
+    const double *level; /* >= 0 */
+} qfz_tree_table;
+
+static inline qfz_tree_table qfz_tree_table_default(void)
+{
+    qfz_tree_table hierarchy;
+    memset(&hierarchy, 0, sizeof hierarchy);
+    hierarchy.struct_size = sizeof hierarchy;
+    return hierarchy;
+}
+
+/* labels[i] = the region of region i + 1 at alpha, labels 1..*n by first pixel in raster-scan
+ * order, as QFZ_LABEL numbers alpha-components.  labels has room for n_regions.  QFZ_EARG: the rows
+ * are no forest of the regions; the message names the row, from 0. */
+QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_cut(const qfz_tree_table *hierarchy, double alpha,
+                                                  uint64_t *labels, int64_t *n, qfz_error *err);
+
+/* The linkage matrix of SciPy: n_regions - 1 rows of four numbers, for which linkage has room.
+ * Row i joins two clusters into cluster n_regions + i: their numbers, the lesser first (cluster
+ * k < n_regions is region k + 1), the level, and the number of regions in the new cluster.  Rows
+ * ascend by level, rows of one level by labels.  Areas that no row joins meet last, at infinity.
+ * QFZ_EARG as above. */
+QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_linkage(const qfz_tree_table *hierarchy,
+                                                      double *linkage, qfz_error *err);
+
+/* The canonical alpha-tree.  Node k < n_regions is region k + 1, of level 0; the others are inner
+ * nodes, in ascending order of levels, each of a higher level than its children and with at least
+ * two of them.  parent[k] == k at a root.  parent and level have room for 2 * n_regions; *n_nodes
+ * of them are used.  QFZ_EARG as above. */
+QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_tree(const qfz_tree_table *hierarchy, int64_t *parent,
+                                                   double *level, int64_t *n_nodes, qfz_error *err);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ set_tests_properties(cases_reference PROPERTIES LABELS unit)
 
 # The command, and real rasters; skipped where there is no data.
 set(QFZ_COMMAND $<TARGET_FILE:qfz>)
-foreach(part check errors signals json georef names sources lossless)
+foreach(part check errors signals json georef names sources lossless explore)
     qfz_add_shell_test(cli_${part} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh ${QFZ_COMMAND})
 endforeach()
 foreach(place disk device folder)
@@ -35,9 +35,16 @@ endforeach()
 # The page on levels of edges.
 qfz_add_shell_test(cli_edges python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/edges.py ${QFZ_COMMAND}
     ${CMAKE_SOURCE_DIR}/docs/user/edges.md)
+# The page on the hierarchy as a table.
+qfz_add_shell_test(cli_tree python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tree.py ${QFZ_COMMAND}
+    ${CMAKE_SOURCE_DIR}/docs/user/tree.md)
 # Tables and rasters from labels.
 qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
+    ${QFZ_TEST_DATA})
+# Polygons of random rasters, and of real ones.
+qfz_add_shell_test(cli_polygons python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_polygons_real python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
 # Batch jobs: in parts, killed, stopped, on storage that is full, damaged or stalled, by the scripts
 # of the page on clusters.  A test that needs MPI, or the permission to mount storage, is separate,

@@ -5,13 +5,15 @@
 /* Larger than any public struct will be: a struct_size above is an uninitialised one. */
 enum { SIZE_MAX_BYTES = 1 << 16 };
 
+/* Shared libraries, whose callers may be older, are for 64-bit processors. */
 #define NO_PADDING_AFTER(type, last)                                                               \
-    _Static_assert(offsetof(type, last) + sizeof(((type *)NULL)->last) == sizeof(type),            \
+    _Static_assert(sizeof(void *) < 8 ||                                                           \
+                       offsetof(type, last) + sizeof(((type *)NULL)->last) == sizeof(type),        \
                    #type " ends with padding")
 NO_PADDING_AFTER(qfz_check, has_distance);
 NO_PADDING_AFTER(qfz_check_report, peak_rss_bytes);
 NO_PADDING_AFTER(qfz_curve, exact_below);
-NO_PADDING_AFTER(qfz_job, quicklook);
+NO_PADDING_AFTER(qfz_job, simplify_tolerance);
 NO_PADDING_AFTER(qfz_progress, tiles);
 NO_PADDING_AFTER(qfz_plan, outputs);
 NO_PADDING_AFTER(qfz_session_options, progress_arg);
@@ -19,6 +21,8 @@ NO_PADDING_AFTER(qfz_buffers, tree_room);
 NO_PADDING_AFTER(qfz_features, stddev);
 NO_PADDING_AFTER(qfz_report, reserved);
 NO_PADDING_AFTER(qfz_image, edges);
+NO_PADDING_AFTER(qfz_tree_table, level);
+NO_PADDING_AFTER(qfz_window, has_transform);
 
 static size_t size_of(const void *of_caller)
 {

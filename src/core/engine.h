@@ -210,6 +210,12 @@ typedef struct qfz_engine_filter {
      * exterior NULL: the tile is the whole raster. */
     qfz_status (*resolve)(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
                           const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err);
+
+    /* As resolve(), for a rule that wants the forest, and forest[px]: bit d says that the edge in
+     * direction d is in the forest with a filtered level above 0.  Optional. */
+    qfz_status (*forest)(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                         const qfz_exterior *exterior, uint8_t *zeroed, uint8_t *forest,
+                         qfz_error *err);
 } qfz_engine_filter;
 
 /* ---- What every engine has. */

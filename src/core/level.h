@@ -38,6 +38,8 @@ typedef struct qfz_rule {
     uint32_t alpha_level; /* edges of a greater level join nothing */
     const double *omega;  /* one value per band, borrowed; NULL: no limit */
     uint64_t min_mass;    /* the area filter's N (cpu/filter.h); 0: no filter */
+    bool wants_forest;    /* the area filter also finds the other edges of the minimum spanning
+                             forest */
 } qfz_rule;
 
 static inline int qfz_n_dirs(const qfz_rule *rule)

@@ -101,7 +101,9 @@ typedef struct qfz_exterior {
 
     /* QFZ_FILTER: external links (above) and mass events, in which masses come from outside; and
      * n_ring bytes, bit d: the edge from the ring pixel in direction d, which leaves the box, has
-     * filtered level 0 and a higher level of its own. */
+     * filtered level 0 and a higher level of its own.  If the rule wants the forest, cross has the
+     * levels of those edges that leave the box and are in the forest with a filtered level above 0,
+     * and 0 for all others. */
     qfz_masses masses;
     uint8_t *zeroed;
 

@@ -190,12 +190,21 @@ static qfz_status filter_resolve(qfz_worker *worker, qfz_box box, const uint64_t
                                  const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err)
 {
     return qfz_filter_tile_resolve(&worker->filter, &worker->tile, box, row_mass, exterior, zeroed,
-                                   err);
+                                   NULL, err);
+}
+
+static qfz_status filter_forest(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                                const qfz_exterior *exterior, uint8_t *zeroed, uint8_t *forest,
+                                qfz_error *err)
+{
+    return qfz_filter_tile_resolve(&worker->filter, &worker->tile, box, row_mass, exterior, zeroed,
+                                   forest, err);
 }
 
 static const qfz_engine_filter filter = {
     .summarise = filter_summarise,
     .resolve = filter_resolve,
+    .forest = filter_forest,
 };
 
 static const qfz_engine_cache cache = {

@@ -160,20 +160,22 @@ static void join(qfz_filter_sets *sets, uint32_t a, uint32_t b, uint64_t least)
 }
 
 void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
-                        uint8_t *is_zeroed)
+                        uint8_t *found)
 {
     reset(sets);
     for (int64_t i = 0; i < items->n; i++) {
         const qfz_filter_key *const key = &items->key[i];
         const uint32_t item = key->item, a = root_of(sets, items->u[item]);
         if (items->v[item] == QFZ_NONE) {
+            if (key->level > 0 && items->mass[item] == least)
+                found[item] = sets->weight[a] < least ? QFZ_FILTER_ZEROED : QFZ_FILTER_KEPT;
             sets->weight[a] = sum_of(sets->weight[a], items->mass[item], least);
             continue;
         }
         const uint32_t b = root_of(sets, items->v[item]);
         if (a == b) continue;
-        if (key->level > 0 && (sets->weight[a] < least || sets->weight[b] < least))
-            is_zeroed[item] = 1;
+        const bool is_light = sets->weight[a] < least || sets->weight[b] < least;
+        if (key->level > 0) found[item] = is_light ? QFZ_FILTER_ZEROED : QFZ_FILTER_KEPT;
         join(sets, a, b, least);
     }
 }

@@ -61,10 +61,14 @@ typedef struct qfz_filter_sets {
 qfz_status qfz_filter_sets_init(qfz_filter_sets *sets, int64_t n, qfz_error *err);
 void qfz_filter_sets_fini(qfz_filter_sets *sets);
 
-/* is_zeroed[i] = 1 for each edge i of filtered level 0 and a higher level of its own; all other
- * elements are unchanged. */
+/* What is found of an edge of the minimum spanning forest whose own level is above 0. */
+enum { QFZ_FILTER_ZEROED = 1, QFZ_FILTER_KEPT = 2 }; /* filtered level 0; its own level */
+
+/* found[i] = ZEROED or KEPT for each item i that is an edge of the forest with a level above 0, and
+ * for each event of mass N, which is an edge to a component that weighs N; all other elements are
+ * unchanged. */
 void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
-                        uint8_t *is_zeroed);
+                        uint8_t *found);
 
 /* The marked vertices as seen from their outside: links between marks and mass events of marks,
  * appended.  mark[v] is the number of the mark at vertex v, or QFZ_NONE, and is overwritten.

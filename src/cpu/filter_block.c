@@ -9,6 +9,10 @@
 
 enum { MAX_RING = 4 * QFZ_CPU_BLOCK_SIDE, CLOSED = UINT16_MAX, SOME_ITEMS = 512 };
 
+/* In the bits of a pixel, its edges of filtered level 0 come first, then those of the forest that
+ * keep their level. */
+enum { KEPT_SHIFT = QFZ_MAX_DIRS, ZEROED_BITS = (1 << QFZ_MAX_DIRS) - 1 };
+
 /* Items that are not yet in the tile's list. */
 typedef struct item_buffer {
     uint32_t n, u[SOME_ITEMS], v[SOME_ITEMS], level[SOME_ITEMS];
@@ -20,7 +24,7 @@ typedef struct scratch {
     /* Of the component with the pixel as its root: the weight, and the number of the vertex. */
     uint64_t weight[QFZ_CPU_BLOCK_PX];
     uint16_t vertex[QFZ_CPU_BLOCK_PX];
-    uint8_t zeroed[QFZ_CPU_BLOCK_PX];
+    uint8_t joined[QFZ_CPU_BLOCK_PX]; /* bits of edges, above */
     uint64_t open[MAX_RING];
     qfz_filter_order order;
     item_buffer items;
@@ -33,6 +37,7 @@ typedef struct view {
     qfz_filter_block *block;
     qfz_box box;
     uint64_t least;
+    bool merges_heavy; /* all components that weigh enough are one */
     scratch *s;
     uint32_t n_vertices;
 } view;
@@ -96,7 +101,7 @@ static uint64_t sum_of(uint64_t a, uint64_t b, uint64_t least)
 /* True if the component is the same as all others that weigh enough. */
 static bool is_heavy(const view *b, uint32_t root)
 {
-    return b->graph->zeroed && b->s->weight[root] == b->least;
+    return b->merges_heavy && b->s->weight[root] == b->least;
 }
 
 static uint32_t vertex_of(const view *b, uint32_t root)
@@ -117,18 +122,25 @@ static void pass_gate(view *b, uint32_t place, uint32_t root)
         vertex_of(b, root);
 }
 
-/* An edge between two components, not both closed.  Returns true if its filtered level is 0 for
- * certain. */
-static bool meet_open(const view *b, uint64_t record, uint32_t p, uint32_t q)
+/* An edge between two components, not both closed.  Returns ZEROED or KEPT (filter.h) if that is
+ * certain here, else 0. */
+static int meet_open(const view *b, uint64_t record, uint32_t p, uint32_t q)
 {
     const scratch *const s = b->s;
     const uint32_t open = s->vertex[p] != CLOSED ? p : q, other = open == p ? q : p;
     const bool is_final = s->vertex[other] == CLOSED && !is_heavy(b, other);
-    if (is_final && (s->weight[open] == b->least || s->weight[other] == 0)) return true;
-    add_item(b->graph, &b->s->items, qfz_record_level(&s->order, record),
-             qfz_record_position(&s->order, record), vertex_of(b, open),
-             is_final ? QFZ_NONE : vertex_of(b, other), is_final ? s->weight[other] : 0);
-    return is_final;
+    const bool is_enough = s->weight[open] == b->least;
+    if (!is_final || (!is_enough && s->weight[other] > 0))
+        add_item(b->graph, &b->s->items, qfz_record_level(&s->order, record),
+                 qfz_record_position(&s->order, record), vertex_of(b, open),
+                 is_final ? QFZ_NONE : vertex_of(b, other), is_final ? s->weight[other] : 0);
+    if (is_final && s->weight[other] < b->least) return QFZ_FILTER_ZEROED;
+    return is_final && is_enough ? QFZ_FILTER_KEPT : 0;
+}
+
+static uint8_t bit_of(uint64_t record, bool is_kept)
+{
+    return (uint8_t)(1u << (qfz_record_dir(record) + (is_kept ? KEPT_SHIFT : 0)));
 }
 
 /* Passes a loop, or joins two components that are not both closed. */
@@ -139,8 +151,9 @@ __attribute__((noinline)) static void join_open(view *b, uint64_t record, uint32
         pass_gate(b, qfz_record_place(record), p);
         return;
     }
-    if (meet_open(b, record, p, q) && qfz_record_level(&s->order, record) > 0)
-        s->zeroed[qfz_record_place(record)] |= (uint8_t)(1u << qfz_record_dir(record));
+    const int found = meet_open(b, record, p, q);
+    if (found && qfz_record_level(&s->order, record) > 0)
+        s->joined[qfz_record_place(record)] |= bit_of(record, found == QFZ_FILTER_KEPT);
     if (s->vertex[p] == CLOSED) s->vertex[p] = s->vertex[q];
     s->weight[p] = sum_of(s->weight[p], s->weight[q], b->least);
     if (is_heavy(b, p)) s->vertex[p] = CLOSED;
@@ -152,7 +165,7 @@ static void join_all(view *b, const uint64_t *records, const uint64_t *forest, i
 {
     scratch *const s = b->s;
     uint64_t *const weight = s->weight;
-    uint8_t *const zeroed = s->zeroed;
+    uint8_t *const joined = s->joined;
     const uint16_t *const vertex = s->vertex;
     const uint64_t least = b->least, level_1 = UINT64_C(1) << (64 - s->order.level_bits);
     for (int32_t i = 0; i < n; i++) {
@@ -163,8 +176,9 @@ static void join_all(view *b, const uint64_t *records, const uint64_t *forest, i
             continue;
         }
         const uint64_t of_p = weight[p], of_q = weight[q];
-        const bool is_zeroed = ((of_p < least) | (of_q < least)) & (record >= level_1);
-        zeroed[qfz_record_place(record)] |= (uint8_t)(is_zeroed << qfz_record_dir(record));
+        const int kept = ((of_p >= least) & (of_q >= least)) * KEPT_SHIFT;
+        joined[qfz_record_place(record)] |=
+            (uint8_t)((record >= level_1) << (qfz_record_dir(record) + kept));
         weight[p] = sum_of(of_p, of_q, least);
     }
 }
@@ -175,7 +189,7 @@ static int32_t drop_decided(const view *b, uint64_t *edges, int32_t n)
 {
     const scratch *const s = b->s;
     const uint16_t *const set = s->set;
-    const uint64_t heavy = b->graph->zeroed ? b->least : UINT64_MAX;
+    const uint64_t heavy = b->merges_heavy ? b->least : UINT64_MAX;
     int32_t kept = 0;
     for (int32_t i = 0; i < n; i++) {
         const uint64_t edge = edges[i];
@@ -228,7 +242,7 @@ static void start_components(const view *b)
             s->weight[p++] = mass < b->least ? mass : b->least;
     }
     memset(s->vertex, 0xff, p * sizeof *s->vertex);
-    memset(s->zeroed, 0, p);
+    memset(s->joined, 0, p);
     qfz_spanning_start(s->set, p);
 }
 
@@ -262,12 +276,18 @@ static void find_edges(const view *b)
     b->block->n_seam = seam.n_right + seam.n_below + seam.n_corner;
 }
 
-static void copy_zeroed(const view *b)
+static void copy_joined(const view *b)
 {
     const int64_t w = qfz_box_w(b->box);
-    uint8_t *const to = b->graph->zeroed + b->box.x0;
-    for (int64_t y = b->box.y0; y < b->box.y1; y++)
-        memcpy(to + y * b->graph->tile->w, b->s->zeroed + (y - b->box.y0) * w, (size_t)w);
+    const qfz_filter_graph *const graph = b->graph;
+    for (int64_t y = b->box.y0; y < b->box.y1; y++) {
+        const uint8_t *const from = b->s->joined + (y - b->box.y0) * w;
+        const int64_t to = y * graph->tile->w + b->box.x0;
+        for (int64_t x = 0; x < w; x++)
+            graph->zeroed[to + x] = from[x] & ZEROED_BITS;
+        for (int64_t x = 0; graph->forest && x < w; x++)
+            graph->forest[to + x] = from[x] >> KEPT_SHIFT;
+    }
 }
 
 void qfz_filter_block_join(const qfz_filter_graph *graph, int64_t i, void *memory)
@@ -279,13 +299,14 @@ void qfz_filter_block_join(const qfz_filter_graph *graph, int64_t i, void *memor
               .block = &graph->blocks[i],
               .box = box,
               .least = graph->rule.min_mass,
+              .merges_heavy = graph->zeroed && !graph->forest,
               .s = s};
     find_edges(&b);
     start_components(&b);
     open_ring(&b);
     qfz_filter_order_start(&s->order, box, graph->box.y0, graph->box.x0);
     join_in_parts(&b);
-    if (graph->zeroed) copy_zeroed(&b);
+    if (graph->zeroed) copy_joined(&b);
     flush(graph, &s->items);
 }
 

@@ -33,6 +33,7 @@ typedef struct qfz_filter_graph {
     const uint64_t *row_mass; /* NULL: 1 */
     bool is_open_ring; /* each valid pixel on the tile's ring is a vertex from the start on */
     uint8_t *zeroed;   /* NULL: the complete graph is wanted, but no edges */
+    uint8_t *forest;   /* beside zeroed, edges that keep a level above 0; NULL: not wanted */
 
     qfz_filter_block *blocks;
     qfz_seam_edge *seams;
@@ -46,7 +47,7 @@ typedef struct qfz_filter_graph {
 size_t qfz_filter_block_bytes(int connectivity);
 
 /* Processes block i: items between its vertices, its seam, gates, weights, and the bits of its
- * edges of filtered level 0. */
+ * edges of filtered level 0 and of those of the forest. */
 void qfz_filter_block_join(const qfz_filter_graph *graph, int64_t i, void *scratch);
 
 /* Adds the edges across the block's seams; all blocks have been processed. */

@@ -56,7 +56,7 @@ qfz_status qfz_filter_tile_init(qfz_filter_tile *f, const qfz_rule *rule, int64_
     QFZ_TRY_OR(st, failed, qfz_filter_sets_init(&f->sets, n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->mark, n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->at_zero, n_vertices, err));
-    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->is_zeroed, f->items.room, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->found, f->items.room, err));
     QFZ_TRY_OR(
         st, failed,
         qfz_alloc_large(&f->scratch, n_threads, qfz_filter_block_bytes(rule->connectivity), err));
@@ -76,7 +76,7 @@ void qfz_filter_tile_fini(qfz_filter_tile *f)
     qfz_filter_sets_fini(&f->sets);
     free(f->mark);
     free(f->at_zero);
-    free(f->is_zeroed);
+    free(f->found);
     free(f->scratch);
     *f = (qfz_filter_tile){0};
 }
@@ -99,9 +99,10 @@ static void *own_scratch(const qfz_filter_tile *f)
     return (char *)f->scratch + (size_t)omp_get_thread_num() * bytes;
 }
 
-/* zeroed: NULL, or receives the bits of edges inside blocks. */
+/* zeroed, forest: NULL, or receive the bits of edges inside blocks. */
 static void make_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
-                       const uint64_t *row_mass, bool is_open_ring, uint8_t *zeroed)
+                       const uint64_t *row_mass, bool is_open_ring, uint8_t *zeroed,
+                       uint8_t *forest)
 {
     qfz_filter_graph *const graph = &f->graph;
     graph->layout = qfz_cpu_blocks_of(tile->h, tile->w, graph->layout.side);
@@ -111,6 +112,7 @@ static void make_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
     graph->row_mass = row_mass;
     graph->is_open_ring = is_open_ring;
     graph->zeroed = zeroed;
+    graph->forest = forest;
     graph->heavy = (uint32_t)n.n_vertices;
     graph->weight = f->sets.weight;
     graph->items = &f->items;
@@ -158,7 +160,7 @@ qfz_status qfz_filter_tile_summarise(qfz_filter_tile *f, const qfz_image *tile, 
                                         .masses = &summary->masses};
     QFZ_TRY(set_ring_weights(tile, row_mass, summary, err));
     QFZ_TRY(qfz_links_reserve_placed(&summary->links, summary->n_ring, err));
-    make_graph(f, tile, box, row_mass, true, NULL);
+    make_graph(f, tile, box, row_mass, true, NULL, NULL);
     memset(f->mark, 0xff, f->sets.n * sizeof *f->mark);
     memset(f->at_zero, 0, f->sets.n * sizeof *f->at_zero);
     for (int64_t i = 0; i < summary->n_ring; i++)
@@ -167,7 +169,7 @@ qfz_status qfz_filter_tile_summarise(qfz_filter_tile *f, const qfz_image *tile, 
     return qfz_filter_summarise(&f->items, &f->sets, f->graph.rule.min_mass, &outside, err);
 }
 
-/* ---- Edges of filtered level 0. */
+/* ---- Edges of filtered level 0, and of the forest. */
 static qfz_status add_exterior(qfz_filter_tile *f, const qfz_exterior *exterior, qfz_error *err)
 {
     const int64_t n_ring = exterior->n_ring, was = f->items.room;
@@ -175,7 +177,7 @@ static qfz_status add_exterior(qfz_filter_tile *f, const qfz_exterior *exterior,
     QFZ_TRY(qfz_filter_items_reserve(&f->items,
                                      f->items.n + exterior->external.n + exterior->masses.n, err));
     if (f->items.room > was)
-        QFZ_TRY(qfz_realloc((void **)&f->is_zeroed, f->items.room, sizeof *f->is_zeroed, err));
+        QFZ_TRY(qfz_realloc((void **)&f->found, f->items.room, sizeof *f->found, err));
     QFZ_TRY(QFZ_NEW(&vertex, n_ring, err));
     for (int64_t i = 0; i < n_ring; i++)
         vertex[i] = ring_vertex(&f->graph, i);
@@ -186,41 +188,47 @@ static qfz_status add_exterior(qfz_filter_tile *f, const qfz_exterior *exterior,
 }
 
 /* The first n_own items are the tile's. */
-static void set_zeroed(const qfz_filter_tile *f, int64_t n_own, uint8_t *zeroed)
+static void set_found(const qfz_filter_tile *f, int64_t n_own)
 {
     const qfz_box box = f->graph.box;
     for (int64_t i = 0; i < f->items.n; i++) {
         const qfz_filter_key *const key = &f->items.key[i];
         int64_t y, x;
         int dir;
-        if (key->item >= n_own || !f->is_zeroed[key->item]) continue;
+        if (key->item >= n_own || !f->found[key->item]) continue;
+        uint8_t *const to =
+            f->found[key->item] == QFZ_FILTER_ZEROED ? f->graph.zeroed : f->graph.forest;
+        if (!to) continue;
         qfz_position_edge(key->position, &y, &x, &dir);
-        zeroed[(y - box.y0) * f->graph.layout.w + x - box.x0] |= (uint8_t)(1u << dir);
+        to[(y - box.y0) * f->graph.layout.w + x - box.x0] |= (uint8_t)(1u << dir);
     }
 }
 
-static void take_crossing(const qfz_image *tile, const qfz_exterior *exterior, uint8_t *zeroed)
+static void take_crossing(const qfz_filter_graph *graph, const qfz_exterior *exterior)
 {
+    const qfz_image *const tile = graph->tile;
     for (int64_t i = 0; i < exterior->n_ring; i++) {
         int64_t y, x;
         qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        zeroed[y * tile->w + x] |= exterior->zeroed[i];
+        graph->zeroed[y * tile->w + x] |= exterior->zeroed[i];
+        for (int d = 0; graph->forest && d < qfz_n_dirs(&graph->rule); d++)
+            if (exterior->cross[d * exterior->n_ring + i] > 0)
+                graph->forest[y * tile->w + x] |= (uint8_t)(1u << d);
     }
 }
 
 qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
                                    const uint64_t *row_mass, const qfz_exterior *exterior,
-                                   uint8_t *zeroed, qfz_error *err)
+                                   uint8_t *zeroed, uint8_t *forest, qfz_error *err)
 {
     if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
-    memset(zeroed, 0, (size_t)(tile->h * tile->w));
-    make_graph(f, tile, box, row_mass, exterior != NULL, zeroed);
+    make_graph(f, tile, box, row_mass, exterior != NULL, zeroed, forest);
     const int64_t n_own = f->items.n;
     if (exterior) QFZ_TRY(add_exterior(f, exterior, err));
-    memset(f->is_zeroed, 0, (size_t)f->items.n);
+    memset(f->found, 0, (size_t)f->items.n);
     qfz_filter_sort(&f->items);
-    qfz_filter_resolve(&f->items, &f->sets, f->graph.rule.min_mass, f->is_zeroed);
-    set_zeroed(f, n_own, zeroed);
-    if (exterior) take_crossing(tile, exterior, zeroed);
+    qfz_filter_resolve(&f->items, &f->sets, f->graph.rule.min_mass, f->found);
+    set_found(f, n_own);
+    if (exterior) take_crossing(&f->graph, exterior);
     return QFZ_OK;
 }

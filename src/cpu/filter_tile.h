@@ -13,8 +13,8 @@ typedef struct qfz_filter_tile {
     qfz_filter_sets sets; /* of the vertices */
     uint32_t *mark;       /* by vertex */
     uint64_t *at_zero;
-    uint8_t *is_zeroed; /* by item */
-    void *scratch;      /* of each thread */
+    uint8_t *found; /* by item: as of qfz_filter_resolve() */
+    void *scratch;  /* of each thread */
 } qfz_filter_tile;
 
 /* Memory for tiles of at most h x w pixels, in blocks of the given side; and its bytes for one
@@ -24,12 +24,12 @@ qfz_status qfz_filter_tile_init(qfz_filter_tile *f, const qfz_rule *rule, int64_
 void qfz_filter_tile_fini(qfz_filter_tile *f);
 int64_t qfz_filter_tile_bytes(const qfz_rule *rule, int64_t h, int64_t w);
 
-/* As in qfz_engine_filter; the summary has the ring's values. */
+/* As in qfz_engine_filter; the summary has the ring's values.  forest may be NULL. */
 qfz_status qfz_filter_tile_summarise(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
                                      const uint64_t *row_mass, qfz_summary *summary,
                                      qfz_error *err);
 qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
                                    const uint64_t *row_mass, const qfz_exterior *exterior,
-                                   uint8_t *zeroed, qfz_error *err);
+                                   uint8_t *zeroed, uint8_t *forest, qfz_error *err);
 
 #endif

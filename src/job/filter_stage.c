@@ -32,6 +32,8 @@ static qfz_status thread_open(qfz_filter_stage *stage, int i, qfz_error *err)
     const qfz_tiling *const t = &stage->setup->tiling;
     qfz_filter_thread *const thread = &stage->threads[i];
     QFZ_TRY(QFZ_NEW_LARGE(&thread->zeroed, t->tile_h * t->tile_w, err));
+    if (stage->rule.wants_forest)
+        QFZ_TRY(QFZ_NEW_LARGE(&thread->forest, t->tile_h * t->tile_w, err));
     return is_by_area(stage->setup) ? QFZ_NEW(&thread->row_mass, t->tile_h, err) : QFZ_OK;
 }
 
@@ -73,6 +75,7 @@ void qfz_filter_stage_close(qfz_filter_stage *stage)
     if (stage->n > 0 && stage->workers[0]) stage->setup->engine->close(stage->workers, stage->n);
     for (int i = 0; i < stage->n; i++) {
         free(stage->threads[i].zeroed);
+        free(stage->threads[i].forest);
         free(stage->threads[i].row_mass);
     }
     free(stage->threads);
@@ -107,6 +110,17 @@ cleanup:
     return st;
 }
 
+static qfz_status find_edges(const qfz_filter_stage *stage, qfz_box box, int thread,
+                             const qfz_exterior *exterior, qfz_error *err)
+{
+    const qfz_engine_filter *const filter = stage->setup->engine->filter;
+    const qfz_filter_thread *const own = &stage->threads[thread];
+    qfz_worker *const worker = stage->workers[thread];
+    return own->forest
+               ? filter->forest(worker, box, own->row_mass, exterior, own->zeroed, own->forest, err)
+               : filter->resolve(worker, box, own->row_mass, exterior, own->zeroed, err);
+}
+
 qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
                                     int thread, int64_t tile, qfz_error *err)
 {
@@ -119,9 +133,7 @@ qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_co
     QFZ_TRY(weigh_rows(stage, context, thread, err));
     QFZ_TRY(qfz_stitch_exterior(stage->stitch, tile, &exterior, err));
     QFZ_TRY_OR(st, cleanup, qfz_engine_load(engine, worker, &image, err));
-    st = engine->filter->resolve(worker, context->box, stage->threads[thread].row_mass,
-                                 exterior.n_ring ? &exterior : NULL, stage->threads[thread].zeroed,
-                                 err);
+    st = find_edges(stage, context->box, thread, exterior.n_ring ? &exterior : NULL, err);
 
 cleanup:
     qfz_exterior_fini(&exterior);

@@ -18,6 +18,7 @@
 /* What a thread owns for the filter, beside its context. */
 typedef struct qfz_filter_thread {
     uint8_t *zeroed;    /* of a whole tile, as in qfz_image */
+    uint8_t *forest;    /* of a whole tile, as of qfz_engine_filter; NULL: not wanted */
     uint64_t *row_mass; /* weight of a pixel in each row of the tile; NULL: 1 each */
 } qfz_filter_thread;
 
@@ -48,7 +49,8 @@ qfz_status qfz_filter_least_mass(const qfz_setup *setup, const qfz_source *sourc
 qfz_status qfz_filter_stage_summarise(qfz_filter_stage *stage, const qfz_thread_context *context,
                                       int thread, int64_t tile, qfz_error *err);
 
-/* Fills threads[thread].zeroed for the tile of the context, whose pixels have been read. */
+/* Fills threads[thread].zeroed, and forest where it is wanted, for the tile of the context, whose
+ * pixels have been read. */
 qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
                                     int thread, int64_t tile, qfz_error *err);
 

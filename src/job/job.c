@@ -9,6 +9,7 @@
 #include "job/job_identity.h"
 #include "job/output_links.h"
 #include "job/output_specs.h"
+#include "job/outputs_labels.h"
 #include "job/raster_options.h"
 #include "job/regions_run.h"
 #include "job/setup_init.h"
@@ -43,10 +44,10 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     if (job->labels)
         QFZ_TRY(check_raster(setup, qfz_output_spec_labels(setup, job->labels, 0), n_writers,
                              source, err));
-    QFZ_TRY(qfz_label_outputs_check(job, source, err));
-    if (!job->regions) return QFZ_OK;
+    QFZ_TRY(qfz_label_outputs_check(job, source, qfz_outputs_labels_bytes(setup), err));
     const qfz_output_options options = qfz_job_output_options(job);
-    return qfz_table_check(source, &options, job->regions, QFZ_POINTS, err);
+    if (job->forest) QFZ_TRY(qfz_table_check(source, &options, job->forest, QFZ_POINTS, err));
+    return job->regions ? qfz_table_check(source, &options, job->regions, QFZ_POINTS, err) : QFZ_OK;
 }
 
 static const qfz_task_passes *passes_of(qfz_task task)
@@ -55,6 +56,7 @@ static const qfz_task_passes *passes_of(qfz_task task)
     case QFZ_SIMPLIFY: return &qfz_task_simplify;
     case QFZ_SALIENCY: return &qfz_task_saliency;
     case QFZ_CURVE: return &qfz_task_curve;
+    case QFZ_FOREST: return &qfz_task_forest;
     default: return &qfz_task_label;
     }
 }

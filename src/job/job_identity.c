@@ -53,9 +53,12 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_text(out, "labels", job->labels);
     write_text(out, "regions", job->regions);
     write_text(out, "neighbours", job->neighbours);
+    write_text(out, "polygons", job->polygons);
+    if (job->polygons) (void)fprintf(out, "tolerance\t%.17g\n", job->simplify_tolerance);
     write_stats(out, job);
     write_text(out, "colours", job->colors);
     write_text(out, "quicklook", job->quicklook);
+    write_text(out, "forest", job->forest);
     write_text(out, "layout", layouts[job->layout]);
     write_text(out, "format", job->format);
     write_text(out, "type", job->type);
@@ -66,7 +69,8 @@ static void write_outputs(FILE *out, const qfz_job *job)
 
 static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int n_parts)
 {
-    static const char *const tasks[] = {"label", "simplify", "saliency", "cut", "curve", "regions"};
+    static const char *const tasks[] = {"label", "simplify", "saliency", "cut",
+                                        "curve", "regions",  "forest"};
     static const char *const rules[] = {"all", "any"};
     const qfz_job *const job = setup->job;
     (void)fprintf(out, "version\t%s, journal %d\n", QFZ_VERSION, FORMAT);
@@ -128,6 +132,8 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     if (job->neighbours) qfz_output_describe(job->neighbours, out);
     if (job->colors) qfz_output_describe(job->colors, out);
     if (job->quicklook) qfz_output_describe(job->quicklook, out);
+    if (job->forest) qfz_output_describe(job->forest, out);
+    if (job->polygons) qfz_output_describe(job->polygons, out);
     return close_text(out, text, err);
 }
 

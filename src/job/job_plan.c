@@ -69,7 +69,9 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
     }
     if (job->regions) plan_table(plan, job->regions);
     if (job->neighbours) plan_table(plan, job->neighbours);
+    if (job->forest) plan_table(plan, job->forest);
     if (job->colors) QFZ_TRY(plan_colors(plan, setup, err));
+    if (job->polygons) plan_table(plan, job->polygons);
     return QFZ_OK;
 }
 

@@ -12,7 +12,7 @@ enum { TILE_PX_MIN = 1 << 14, TILE_PX_MAX = 1 << 22 };
 
 bool qfz_label_outputs_wanted(const qfz_job *job)
 {
-    return job->neighbours || job->stats || job->colors || job->quicklook;
+    return job->neighbours || job->stats || job->colors || job->quicklook || job->polygons;
 }
 
 /* ---------------------------------------------------------------------------------------- checks
@@ -32,13 +32,15 @@ static qfz_status open_stats(qfz_source **stats, const qfz_job *job, const qfz_s
                     (long long)info->w, (long long)info->h);
 }
 
-qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_error *err)
+qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64_t memory_bytes,
+                                   qfz_error *err)
 {
     const qfz_output_options options = qfz_job_output_options(job);
     qfz_source *stats = NULL;
     if (job->neighbours)
         QFZ_TRY(qfz_table_check(source, &options, job->neighbours, QFZ_NO_GEOMETRY, err));
     QFZ_TRY(qfz_label_paint_check(job, source, err));
+    if (job->polygons) QFZ_TRY(qfz_polygon_rows_check(job, source, memory_bytes, err));
     if (!job->stats) return QFZ_OK;
     qfz_status st = open_stats(&stats, job, source, err);
     for (int i = 0; i < QFZ_OUTPUTS_MAX && st == QFZ_OK; i++)
@@ -49,7 +51,7 @@ qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_e
 
 void qfz_label_outputs_clean(const qfz_job *job)
 {
-    const char *const outputs[] = {job->neighbours, job->colors, job->quicklook};
+    const char *const outputs[] = {job->neighbours, job->colors, job->quicklook, job->polygons};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         if (outputs[i]) qfz_output_clean(outputs[i]);
 }
@@ -104,7 +106,7 @@ qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
     const qfz_job *const job = out->job;
     out->paints = job->colors || job->quicklook;
     const int n_users = (job->neighbours != NULL) + out->has_zones + out->paints;
-    const int64_t bytes = out->memory_bytes / 2 / n_users;
+    const int64_t bytes = out->memory_bytes / 2 / (n_users > 0 ? n_users : 1);
     QFZ_TRY(qfz_source_locate(out->source, err));
     qfz_temp_folder(job, out->folder, sizeof out->folder);
     if (job->stats) QFZ_TRY(open_stats(&out->stats, job, out->source, err));
@@ -126,14 +128,23 @@ qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
     return qfz_label_paint_open(&out->paint, bytes, err);
 }
 
-void qfz_label_outputs_close(qfz_label_outputs *out)
+static void close_records(qfz_label_outputs *out)
 {
-    if (out->paints) qfz_label_paint_close(&out->paint);
-    qfz_table_close(out->pairs);
     qfz_neighbours_close(out->neighbours);
     qfz_zones_close(out->zones);
     qfz_values_close(out->level_values);
     qfz_values_close(out->stats_values);
+    out->neighbours = NULL;
+    out->zones = NULL;
+    out->level_values = out->stats_values = NULL;
+}
+
+void qfz_label_outputs_close(qfz_label_outputs *out)
+{
+    if (out->paints) qfz_label_paint_close(&out->paint);
+    qfz_table_close(out->pairs);
+    qfz_table_close(out->polygons);
+    close_records(out);
     qfz_source_close(out->stats);
 }
 
@@ -188,6 +199,7 @@ static qfz_status visit(void *arg, int thread, const qfz_label_tile *tile, qfz_e
 
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
 {
+    if (!out->zones && !out->neighbours && !out->paints) return QFZ_OK;
     QFZ_TRY(qfz_label_pass_run(&out->pass, "regions", QFZ_LABEL_OUTPUTS_SHARE / 3,
                                needs_margin(out), visit, out, err));
     return out->zones ? qfz_zones_begin_reading(out->zones, err) : QFZ_OK;
@@ -203,21 +215,27 @@ static qfz_status write_pairs(qfz_label_outputs *out, qfz_error *err)
     return qfz_table_finish(out->pairs, err);
 }
 
+/* Records are no longer needed when polygons are made, which take their memory. */
 qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
 {
     if (out->neighbours) QFZ_TRY(write_pairs(out, err));
-    return out->paints ? qfz_label_paint_finish(&out->paint, QFZ_LABEL_OUTPUTS_SHARE / 3, err)
-                       : QFZ_OK;
+    if (out->paints) QFZ_TRY(qfz_label_paint_finish(&out->paint, QFZ_LABEL_OUTPUTS_SHARE / 3, err));
+    if (!out->job->polygons) return QFZ_OK;
+    close_records(out);
+    return qfz_polygon_rows_write(&out->pass, out->job, out->source, out->memory_bytes, out->folder,
+                                  &out->polygons, &out->counts, err);
 }
 
 qfz_status qfz_label_outputs_place(qfz_label_outputs *out, qfz_error *err)
 {
     if (out->pairs) QFZ_TRY(qfz_table_place(out->pairs, err));
+    if (out->polygons) QFZ_TRY(qfz_table_place(out->polygons, err));
     return out->paints ? qfz_label_paint_place(&out->paint, err) : QFZ_OK;
 }
 
 qfz_status qfz_label_outputs_commit(qfz_label_outputs *out, qfz_error *err)
 {
     if (out->pairs) QFZ_TRY(qfz_table_commit(out->pairs, err));
+    if (out->polygons) QFZ_TRY(qfz_table_commit(out->polygons, err));
     return out->paints ? qfz_label_paint_commit(&out->paint, err) : QFZ_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "job/label_paint.h"
 #include "job/label_pass.h"
+#include "job/polygon_rows.h"
 #include "job/values.h"
 #include "job/zone_columns.h"
 
@@ -26,7 +27,8 @@ typedef struct qfz_label_outputs {
     qfz_values *level_values, *stats_values; /* NULL: none, or the same */
     qfz_zones *zones;
     qfz_neighbours *neighbours;
-    qfz_table *pairs;
+    qfz_table *pairs, *polygons;
+    qfz_polygon_counts counts; /* of polygons, after finish() */
     bool paints;
     qfz_label_paint paint; /* if paints */
 } qfz_label_outputs;
@@ -34,8 +36,10 @@ typedef struct qfz_label_outputs {
 /* True if the job has outputs of this kind beside the table of regions. */
 bool qfz_label_outputs_wanted(const qfz_job *job);
 
-/* Checks what is known before labels are: names of outputs, and the raster of --stats. */
-qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, qfz_error *err);
+/* Checks what is known before labels are: names of outputs, the raster of --stats, and whether the
+ * memory that qfz_label_outputs will have suffices for polygons. */
+qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64_t memory_bytes,
+                                   qfz_error *err);
 
 /* Deletes temporary files that killed runs have left beside the outputs. */
 void qfz_label_outputs_clean(const qfz_job *job);
@@ -44,10 +48,10 @@ void qfz_label_outputs_clean(const qfz_job *job);
 qfz_status qfz_label_outputs_open(qfz_label_outputs *outputs, qfz_error *err);
 void qfz_label_outputs_close(qfz_label_outputs *outputs); /* deletes unfinished files */
 
-/* The pass over the labels.  Then outputs->zones can be read, once. */
+/* The pass over the labels for zones and neighbours.  Then outputs->zones can be read, once. */
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *outputs, qfz_error *err);
 
-/* Writes the outputs, complete but under temporary names. */
+/* Writes the outputs, complete but under temporary names; polygons by passes of their own. */
 qfz_status qfz_label_outputs_finish(qfz_label_outputs *outputs, qfz_error *err);
 
 /* As qfz_sink_place() and qfz_sink_commit(). */

@@ -33,6 +33,18 @@ qfz_status qfz_curve_plot(const qfz_curve *curve, const char *path, bool overwri
     return no_gdal(err);
 }
 
+qfz_status qfz_job_read_window(const qfz_job *job, qfz_window *window, qfz_error *err)
+{
+    (void)job;
+    (void)window;
+    return no_gdal(err);
+}
+
+void qfz_window_release(qfz_window *window)
+{
+    (void)window; /* none has been read */
+}
+
 void qfz_curve_release(qfz_curve *curve)
 {
     (void)curve; /* no job has filled it */

@@ -3,9 +3,11 @@
 
 #include <math.h>
 
-/* label without alpha joins equal values; simplify without alpha has no limit. */
+/* The regions of forest are those of level 0; label without alpha joins equal values; simplify
+ * without alpha has no limit. */
 static double alpha_of(const qfz_job *job)
 {
+    if (job->task == QFZ_FOREST) return 0;
     if (job->criterion.has_alpha) return job->criterion.alpha;
     return job->task == QFZ_LABEL ? 0 : INFINITY;
 }

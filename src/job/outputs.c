@@ -19,10 +19,11 @@ double qfz_outputs_share(const qfz_run *run)
 {
     const qfz_job *const job = run->setup->job;
     const char *const rasters[] = {job->dst, job->labels};
-    double share = job->regions ? QFZ_TABLE_SHARE : 0;
+    double share = (job->regions ? QFZ_TABLE_SHARE : 0) + (job->forest ? QFZ_TABLE_SHARE : 0);
     if (job->merge && run->n_parts > 1) share += QFZ_MERGING_SHARE;
     if (qfz_outputs_has_layout(job)) share += QFZ_LAYOUT_SHARE;
     if (qfz_label_outputs_wanted(job)) share += QFZ_LABEL_OUTPUTS_SHARE;
+    if (job->polygons) share += QFZ_POLYGONS_SHARE;
     for (int i = 0; i < 2; i++)
         if (rasters[i] && qfz_output_is_copied(job->format, rasters[i])) share += QFZ_COPYING_SHARE;
     return share;
@@ -119,6 +120,7 @@ qfz_status qfz_outputs_create(qfz_outputs *out, qfz_error *err)
             !qfz_sink_is_direct(out->sinks[i], t->tile_w, t->tile_h))
             qfz_outputs_widen_cache(out->run);
     }
+    QFZ_TRY(qfz_forest_gather_open(&out->forest, out->run, err));
     return qfz_region_records_open(&out->regions, out->run, err);
 }
 
@@ -144,6 +146,8 @@ void qfz_outputs_close(qfz_outputs *out)
     qfz_table_close(out->table);
     if (out->labels) qfz_label_outputs_close(out->labels);
     free(out->labels);
+    qfz_table_close(out->forest_table);
+    qfz_gather_close(out->forest);
     qfz_region_records_close(out->regions);
     qfz_output_journal_close(out->journal);
 }
@@ -154,8 +158,9 @@ bool qfz_outputs_have(const qfz_outputs *out, int64_t tile)
     if (!out->journal) return false;
     for (int i = 0; i < out->n_rasters; i++)
         if (!qfz_output_journal_has(out->journal, i, tile)) return false;
-    return !out->run->setup->job->regions ||
-           qfz_output_journal_has(out->journal, QFZ_REGION_RECORDS, tile);
+    const qfz_job *const job = out->run->setup->job;
+    return (!job->regions || qfz_output_journal_has(out->journal, QFZ_REGION_RECORDS, tile)) &&
+           (!job->forest || qfz_output_journal_has(out->journal, QFZ_FOREST_ROWS, tile));
 }
 
 int64_t qfz_outputs_px_bytes(const qfz_sink_spec *spec)

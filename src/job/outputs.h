@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* outputs.h - the outputs of a task: one raster or two, and a table of regions.
+/* outputs.h - the outputs of a task: one raster or two, a table of regions and a table of
+ * the hierarchy.
  *
  * Tiles are written in any order.  Without a work folder they go into the output files at once.
  * With one, they go into a journal (output_journal.h), and from the journal into the files after
@@ -8,6 +9,7 @@
 #ifndef QFZ_OUTPUTS_H
 #define QFZ_OUTPUTS_H
 
+#include "job/forest_rows.h"
 #include "job/label_outputs.h"
 #include "job/output_journal.h"
 #include "job/region_records.h"
@@ -28,6 +30,8 @@ typedef struct qfz_outputs {
     qfz_region_records *regions;
     qfz_table *table;
     qfz_label_outputs *labels; /* NULL: none */
+    qfz_gather *forest;        /* rows of the hierarchy; NULL: none */
+    qfz_table *forest_table;
 } qfz_outputs;
 
 /* Sets the part and rows of a spec, if the output is written in parts: part `part`, from 0, of
@@ -57,6 +61,11 @@ qfz_status qfz_outputs_write(qfz_outputs *outputs, int i, const qfz_thread_conte
  * without a table.  Any thread. */
 qfz_status qfz_outputs_regions(qfz_outputs *outputs, qfz_thread_context *context, int64_t tile,
                                uint32_t n_regions, qfz_error *err);
+
+/* Makes and writes the rows of the hierarchy of the context's tile, from the labels of its pixels
+ * (forest_rows.h).  Any thread. */
+qfz_status qfz_outputs_forest(qfz_outputs *outputs, const qfz_thread_context *context, int64_t tile,
+                              const void *labels, bool wide, qfz_error *err);
 
 /* After the last tile of this process: completes its part of the outputs. */
 qfz_status qfz_outputs_finish(qfz_outputs *outputs, qfz_error *err);

@@ -5,8 +5,9 @@
 
 #include "job/outputs.h"
 
-/* Kinds of records in the journal: one for each raster, then region records. */
-enum { QFZ_REGION_RECORDS = QFZ_RASTERS, QFZ_OUTPUT_KINDS };
+/* Kinds of records in the journal: one for each raster, then region records, then rows of the
+ * hierarchy. */
+enum { QFZ_REGION_RECORDS = QFZ_RASTERS, QFZ_FOREST_ROWS, QFZ_OUTPUT_KINDS };
 
 /* Shares of steps that only some jobs have; the shares of the passes add up to 1. */
 #define QFZ_TABLE_SHARE 0.3
@@ -25,6 +26,10 @@ int64_t qfz_outputs_px_bytes(const qfz_sink_spec *spec);
 
 /* Creates the rasters of which this process has rows, and the region records. */
 qfz_status qfz_outputs_create(qfz_outputs *outputs, qfz_error *err);
+
+/* Gathers the rows of the hierarchy that the journal holds of a tile; does nothing without such a
+ * table. */
+qfz_status qfz_outputs_replay_forest(qfz_outputs *outputs, int64_t tile, qfz_error *err);
 
 /* Gives GDAL's cache the memory that the job has set apart for it: it holds blocks that wait for
  * the pixels of other tiles, or that are read again. */

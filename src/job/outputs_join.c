@@ -120,7 +120,7 @@ static qfz_status finish_rasters(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
-/* Gives all outputs their names, tables last.  A failure closes the sinks and the table, which
+/* Gives all outputs their names, tables last.  A failure closes the sinks and the tables, which
  * take their files back; a VRT remains. */
 static qfz_status place(qfz_outputs *out, qfz_error *err)
 {
@@ -133,6 +133,7 @@ static qfz_status place(qfz_outputs *out, qfz_error *err)
             QFZ_TRY(qfz_sink_place(out->sinks[i], err));
     }
     if (out->table) QFZ_TRY(qfz_table_place(out->table, err));
+    if (out->forest_table) QFZ_TRY(qfz_table_place(out->forest_table, err));
     return out->labels ? qfz_label_outputs_place(out->labels, err) : QFZ_OK;
 }
 
@@ -142,6 +143,7 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
     const qfz_job *const job = out->run->setup->job;
     if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
     if (out->labels) QFZ_TRY(qfz_label_outputs_commit(out->labels, err));
+    if (out->forest_table) QFZ_TRY(qfz_table_commit(out->forest_table, err));
     for (int i = 0; i < out->n_rasters; i++) {
         const qfz_sink_options options = qfz_outputs_options(out, i);
         if (qfz_output_is_vrt(job->format, out->specs[i].path)) continue;
@@ -153,14 +155,19 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
-/* The table and the rasters are complete on disk before the first of them is renamed, so a failure
- * leaves no output. */
-qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
+static qfz_status make_forest_table(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
-    if (run->setup->comparison) return QFZ_OK;
-    qfz_outputs_widen_cache(run); /* for formats that are made by copying */
-    if (run->work) QFZ_TRY(qfz_work_folder_finish(run->work, err));
+    if (!out->forest) return QFZ_OK;
+    if (out->journal) qfz_output_clean(run->setup->job->forest);
+    qfz_progress_begin(&run->progress, "tree", QFZ_TABLE_SHARE, 0);
+    QFZ_TRY(qfz_forest_table_write(out->forest, run, &out->forest_table, err));
+    return qfz_table_finish(out->forest_table, err);
+}
+
+static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
+{
+    qfz_run *const run = out->run;
     QFZ_TRY(qfz_outputs_labels_gather(out, err));
     if (out->journal && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
     if (run->setup->job->regions) qfz_progress_begin(&run->progress, "table", QFZ_TABLE_SHARE, 0);
@@ -170,6 +177,18 @@ qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
         QFZ_TRY(qfz_region_records_write(out->regions, run, out->labels, &out->table, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
     if (out->labels) QFZ_TRY(qfz_label_outputs_finish(out->labels, err));
+    return make_forest_table(out, err);
+}
+
+/* The tables and the rasters are complete on disk before the first of them is renamed, so a failure
+ * leaves no output. */
+qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    if (run->setup->comparison) return QFZ_OK;
+    qfz_outputs_widen_cache(run); /* for formats that are made by copying */
+    if (run->work) QFZ_TRY(qfz_work_folder_finish(run->work, err));
+    QFZ_TRY(make_tables(out, err));
     if (qfz_outputs_has_layout(run->setup->job)) {
         QFZ_TRY(convert_layout(out, err));
     } else {

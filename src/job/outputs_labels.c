@@ -20,6 +20,11 @@ static qfz_status read_labels(void *arg, int thread, qfz_box box, uint64_t *labe
     return QFZ_OK;
 }
 
+int64_t qfz_outputs_labels_bytes(const qfz_setup *setup)
+{
+    return (setup->memory_bytes - setup->cache_bytes) / 7 * 4;
+}
+
 qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
@@ -38,7 +43,7 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
                  .arg = out,
                  .n_threads = setup->n_threads,
                  .progress = &run->progress},
-        .memory_bytes = (setup->memory_bytes - setup->cache_bytes) / 7 * 4,
+        .memory_bytes = qfz_outputs_labels_bytes(setup),
         .has_zones = job->stats != NULL,
         .image = has_values ? run->source : NULL,
         .rule = has_values ? &setup->rule : NULL,

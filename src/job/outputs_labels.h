@@ -6,6 +6,9 @@
 
 #include "job/outputs.h"
 
+/* Bytes of memory that these outputs have. */
+int64_t qfz_outputs_labels_bytes(const qfz_setup *setup);
+
 /* After the last tile is in the raster of labels, before its sink is finished: reads all labels and
  * sets outputs->labels; does nothing if the job has no such outputs.  The memory of thread contexts
  * and tile cache, which the job needs no more, is freed. */

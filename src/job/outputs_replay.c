@@ -59,6 +59,7 @@ static qfz_status replay_tile(qfz_outputs *out, int64_t tile, const room *r, qfz
                                        masked ? r->valid : NULL, n, err));
         QFZ_TRY(qfz_sink_write(out->sinks[i], box, r->pixels, masked ? r->valid : NULL, err));
     }
+    QFZ_TRY(qfz_outputs_replay_forest(out, tile, err));
     return out->regions ? replay_records(out, tile, r, err) : QFZ_OK;
 }
 

@@ -42,7 +42,7 @@ qfz_source_options qfz_job_stats_options(const qfz_job *job)
 qfz_output_options qfz_job_output_options(const qfz_job *job)
 {
     return (qfz_output_options){.names = {job->dst, job->labels, job->regions, job->neighbours,
-                                          job->colors, job->quicklook},
+                                          job->colors, job->quicklook, job->forest, job->polygons},
                                 .overwrite = job->overwrite,
                                 .retry = retry_of(job)};
 }

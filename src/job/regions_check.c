@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/regions_check.h"
 
+#include <math.h>
+
 #include "core/criterion.h"
 #include "job/label_outputs.h"
 
@@ -16,15 +18,28 @@ static qfz_status check_stats(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status check_polygons(const qfz_job *job, qfz_error *err)
+{
+    const double tolerance = job->simplify_tolerance;
+    if (!(tolerance >= 0 && tolerance < INFINITY))
+        return qfz_fail(err, QFZ_EARG, "tolerance of %g pixels for polygons", tolerance);
+    if (tolerance > 0 && !job->polygons)
+        return qfz_fail(err, QFZ_EARG,
+                        "a tolerance of lines, but no polygons; name a table of "
+                        "polygons, --polygons");
+    return QFZ_OK;
+}
+
 qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
 {
     if (!job->src) return qfz_fail(err, QFZ_EARG, "the raster of labels must be named");
     if (job->dst || job->labels)
         return qfz_fail(err, QFZ_EARG, "%s: the job regions writes no raster of labels",
                         job->dst ? job->dst : job->labels);
-    if (!job->regions && !job->neighbours && !job->colors && !job->quicklook)
+    if (!job->regions && !job->neighbours && !job->colors && !job->quicklook && !job->polygons)
         return qfz_fail(err, QFZ_EARG, "%s: no output is named; name one by --table, for example",
                         job->src);
+    QFZ_TRY(check_polygons(job, err));
     QFZ_TRY(qfz_criterion_check(&job->criterion, err));
     if (job->criterion.weights || job->edges)
         return qfz_fail(err, QFZ_EARG, "regions takes neither weights nor levels of edges");
@@ -44,7 +59,9 @@ qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
     const char *const output = job->neighbours  ? job->neighbours
                                : job->colors    ? job->colors
                                : job->quicklook ? job->quicklook
+                               : job->polygons  ? job->polygons
                                                 : job->stats;
+    QFZ_TRY(check_polygons(job, err));
     if (!qfz_label_outputs_wanted(job)) return QFZ_OK;
     if (job->task == QFZ_SALIENCY || job->task == QFZ_CURVE)
         return qfz_fail(err, QFZ_EARG, "%s: there are no regions in this job", output);

@@ -31,12 +31,12 @@ static qfz_status read_labels(void *arg, int thread, qfz_box box, uint64_t *labe
     return qfz_source_read_labels(run->readers[thread], box, labels, err);
 }
 
-static qfz_status check_outputs(regions_run *run, qfz_error *err)
+static qfz_status check_outputs(regions_run *run, int64_t memory_bytes, qfz_error *err)
 {
     const qfz_output_options options = qfz_job_output_options(&run->job);
     if (run->job.regions)
         QFZ_TRY(qfz_table_check(run->source, &options, run->job.regions, QFZ_POINTS, err));
-    return qfz_label_outputs_check(&run->job, run->source, err);
+    return qfz_label_outputs_check(&run->job, run->source, memory_bytes, err);
 }
 
 static qfz_status open_readers(regions_run *run, int n, qfz_error *err)
@@ -60,7 +60,7 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
     QFZ_TRY(qfz_output_links_follow(job, run->links, err));
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY(qfz_source_open(&run->source, &options, err));
-    QFZ_TRY(check_outputs(run, err));
+    QFZ_TRY(check_outputs(run, bytes / 8 * 5, err));
     QFZ_TRY(open_readers(run, qfz_job_threads(job), err));
     run->outputs = (qfz_label_outputs){
         .job = job,
@@ -70,7 +70,7 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
                  .n_threads = run->n_readers,
                  .progress = &run->progress},
         .memory_bytes = bytes / 8 * 5,
-        .has_zones = true,
+        .has_zones = job->regions || !job->polygons, /* polygons are counted, too */
     };
     return qfz_label_outputs_open(&run->outputs, err);
 }
@@ -91,9 +91,14 @@ static void close_run(regions_run *run)
 static qfz_status write_outputs(regions_run *run, qfz_report *report, qfz_error *err)
 {
     qfz_label_outputs *const outputs = &run->outputs;
-    QFZ_TRY(qfz_zone_rows_write(outputs, &run->table, &report->regions, &report->pixels, err));
+    if (outputs->has_zones)
+        QFZ_TRY(qfz_zone_rows_write(outputs, &run->table, &report->regions, &report->pixels, err));
     if (run->table) QFZ_TRY(qfz_table_finish(run->table, err));
     QFZ_TRY(qfz_label_outputs_finish(outputs, err));
+    if (!outputs->has_zones) {
+        report->regions = outputs->counts.labels;
+        report->pixels = outputs->counts.pixels;
+    }
     if (run->table) QFZ_TRY(qfz_table_place(run->table, err));
     QFZ_TRY(qfz_label_outputs_place(outputs, err));
     if (run->table) QFZ_TRY(qfz_table_commit(run->table, err));
@@ -118,7 +123,8 @@ qfz_status qfz_regions_run(const qfz_job *job, qfz_report *report, qfz_error *er
     qfz_status st;
     qfz_step_times_begin(&run.times, "start");
     qfz_progress_init(&run.progress, &run.job, &alone, &run.times);
-    run.progress.scale = 1 / (2 * QFZ_LABEL_OUTPUTS_SHARE);
+    run.progress.scale =
+        1 / (2 * QFZ_LABEL_OUTPUTS_SHARE + (job->polygons ? QFZ_POLYGONS_SHARE : 0));
     QFZ_TRY_OR(st, cleanup, open_run(&run, err));
     QFZ_TRY_OR(st, cleanup, qfz_label_outputs_gather(&run.outputs, err));
     QFZ_TRY_OR(st, cleanup, write_outputs(&run, &found, err));

@@ -41,13 +41,12 @@ static qfz_status attach(qfz_run *run, qfz_error *err)
 static qfz_status open_stitch(qfz_run *run, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
-    char folder[4096];
-    qfz_temp_folder(setup->job, folder, sizeof folder);
+    qfz_temp_folder(setup->job, run->folder, sizeof run->folder);
     QFZ_TRY(qfz_filter_stage_open(&run->filter, setup, run->ranks, run->source, run->contexts.n,
-                                  folder, err));
+                                  run->folder, err));
     const int64_t bytes = run->filter.stitch ? setup->store_bytes / 2 : setup->store_bytes;
     QFZ_TRY(qfz_stitch_open(&run->stitch, &setup->rule, setup->kind, &setup->tiling, run->ranks,
-                            setup->n_threads, bytes, folder, err));
+                            setup->n_threads, bytes, run->folder, err));
     return attach(run, err);
 }
 

@@ -19,7 +19,8 @@ typedef struct qfz_run {
 
     int part, n_parts; /* this process's range of rows of tiles (tiling.h), part from 0 */
     int64_t first_tile, end_tile;
-    int64_t n_tiles; /* of the whole raster */
+    int64_t n_tiles;   /* of the whole raster */
+    char folder[4096]; /* of temporary files */
 
     qfz_filter_stage filter; /* of a job with a least area; else all 0 */
     qfz_stitch *stitch;      /* of the task itself */

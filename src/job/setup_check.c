@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/criterion.h"
+#include "job/label_outputs.h"
 #include "job/regions_check.h"
 #include "job/setup.h"
 
@@ -48,14 +49,34 @@ static qfz_status check_count_only(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status check_curve(const qfz_job *job, qfz_error *err)
+/* Curve and forest are for the CPU engine. */
+static qfz_status check_engine(const qfz_job *job, qfz_error *err)
 {
     const bool needs_gpu = job->engine == QFZ_ENGINE_CUDA || job->gpus || job->gpu_memory_bytes;
-    if (job->task != QFZ_CURVE) return QFZ_OK;
-    if (needs_gpu)
+    if (!needs_gpu || (job->task != QFZ_CURVE && job->task != QFZ_FOREST)) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG,
+                    "the CUDA engine computes no %s; leave out --engine, --gpus and "
+                    "--gpu-memory",
+                    job->task == QFZ_CURVE ? "curve" : "tree");
+}
+
+static qfz_status check_forest(const qfz_job *job, qfz_error *err)
+{
+    if (job->task != QFZ_FOREST)
+        return job->forest ? qfz_fail(err, QFZ_EARG, "%s: a table of the hierarchy belongs to tree",
+                                      job->forest)
+                           : QFZ_OK;
+    if (job->count_only)
+        return qfz_fail(err, QFZ_EARG, "tree writes its outputs; label counts regions");
+    if (!job->forest) return qfz_fail(err, QFZ_EARG, "the table of the hierarchy must be named");
+    if (qfz_label_outputs_wanted(job))
         return qfz_fail(err, QFZ_EARG,
-                        "the CUDA engine computes no curve; leave out --engine, --gpus and "
-                        "--gpu-memory");
+                        "%s: tree has no neighbours, statistics and colours; use qfz regions with "
+                        "its labels",
+                        job->dst);
+    if (job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1))
+        return qfz_fail(err, QFZ_EARG,
+                        "tree runs in one process; start it without MPI ranks and phases");
     return QFZ_OK;
 }
 
@@ -66,7 +87,8 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "source and output must be named");
     QFZ_TRY(qfz_criterion_check(m, err));
     QFZ_TRY(check_count_only(job, err));
-    QFZ_TRY(check_curve(job, err));
+    QFZ_TRY(check_engine(job, err));
+    QFZ_TRY(check_forest(job, err));
     QFZ_TRY(qfz_regions_check_of_task(job, err));
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
     if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
@@ -91,8 +113,6 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "least area of %g square metres", job->min_area_m2);
     if (m->min_area > 0 && job->min_area_m2 > 0)
         return qfz_fail(err, QFZ_EARG, "the least area is given in pixels and in square metres");
-    if ((m->min_area > 1 || job->min_area_m2 > 0) && job->task == QFZ_CURVE)
-        return qfz_fail(err, QFZ_EARG, "the curve has no least area of regions");
     if ((m->min_area > 0 || job->min_area_m2 > 0) && job->task == QFZ_CUT)
         return qfz_fail(err, QFZ_EARG,
                         "a cut has the least area of its saliency raster; give the least area to "

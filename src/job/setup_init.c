@@ -51,6 +51,7 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
         .edges_are_float = setup->info.edges_are_float,
         .max_edge = setup->info.max_edge,
         .min_mass = job->min_area_m2 > 0 ? 1 : least_pixels(job),
+        .wants_forest = job->task == QFZ_FOREST,
     };
     rule->alpha_level = qfz_top_level(rule);
     if (edge_levels && rule->connectivity != setup->info.edges_connectivity)
@@ -58,7 +59,8 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
                         "%s: it has levels of %d-connected edges; use --connectivity %d",
                         job->edges, setup->info.edges_connectivity, setup->info.edges_connectivity);
     QFZ_TRY(qfz_max_level(rule, &setup->max_level, err));
-    if (equal)
+    if (rule->wants_forest && rule->min_mass == 0) rule->min_mass = 1;
+    if (equal || rule->wants_forest)
         rule->alpha_level = 0;
     else if (job->criterion.has_alpha && has_alpha_level(job->task))
         rule->alpha_level = qfz_level_of_alpha(rule, job->criterion.alpha);
@@ -71,6 +73,7 @@ static qfz_kind kind_of(qfz_task task)
 {
     switch (task) {
     case QFZ_LABEL:
+    case QFZ_FOREST:
     case QFZ_CUT: return QFZ_COMPONENTS;
     case QFZ_SIMPLIFY: return QFZ_OMEGA;
     case QFZ_SALIENCY: return QFZ_LEVELS;

@@ -148,11 +148,12 @@ qfz_status qfz_setup_check_device(const qfz_setup *setup, qfz_error *err)
                     (long long)device_share(setup));
 }
 
-/* Bytes per pixel of a thread's share of the area filter: its worker, and zeroed. */
+/* Bytes per pixel of a thread's share of the area filter: its worker, zeroed, and the forest. */
 static int64_t filter_px_bytes(const qfz_setup *setup)
 {
     if (setup->rule.min_mass == 0) return 0;
-    return setup->engine->bytes_per_px(&setup->rule, QFZ_FILTER) + 1;
+    return setup->engine->bytes_per_px(&setup->rule, QFZ_FILTER) +
+           (setup->rule.wants_forest ? 2 : 1);
 }
 
 /* Bytes per pixel of a thread context.  With a journal of outputs, the output is in memory twice:

@@ -13,7 +13,8 @@ typedef struct rates {
 static const rates rates_of[] = {
     [QFZ_LABEL] = {42, 3.3, 50, 2.8}, [QFZ_SIMPLIFY] = {200, 145, 24, 4.6},
     [QFZ_SALIENCY] = {86, 0, 75, 0},  [QFZ_CURVE] = {0, 30, 0, 30},
-    [QFZ_CUT] = {42, 14, 50, 14}, /* 42 and 50 are those of label; no GPU was measured */
+    [QFZ_FOREST] = {200, 0, 0, 0}, /* no machine was measured */
+    [QFZ_CUT] = {42, 14, 50, 14},  /* 42 and 50 are those of label; no GPU was measured */
 };
 
 /* Nanoseconds per pixel of each further band, from label --count-only of four bands, which mostly

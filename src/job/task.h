@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* task.h - a task (label, simplify, saliency, curve) as a table of steps, followed by its last
- * pass, which writes the outputs. */
+/* task.h - a task (label, simplify, saliency, curve, forest) as a table of steps, followed by its
+ * last pass, which writes the outputs. */
 #ifndef QFZ_TASK_H
 #define QFZ_TASK_H
 
@@ -48,5 +48,8 @@ extern const qfz_task_passes qfz_task_saliency;
 
 /* The number of alpha-components for every alpha: task_curve.c. */
 extern const qfz_task_passes qfz_task_curve;
+
+/* The hierarchy as a table: task_forest.c. */
+extern const qfz_task_passes qfz_task_forest;
 
 #endif

@@ -7,8 +7,8 @@
 
 static const char *first_output(const qfz_job *job)
 {
-    const char *const outputs[] = {job->dst, job->regions, job->neighbours, job->colors,
-                                   job->quicklook};
+    const char *const outputs[] = {job->dst,    job->regions,   job->neighbours,
+                                   job->colors, job->quicklook, job->polygons};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         if (outputs[i]) return outputs[i];
     return NULL;

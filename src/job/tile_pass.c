@@ -74,6 +74,12 @@ static qfz_status check_sum(qfz_run *run, const qfz_thread_context *context, int
                     (long long)box.x1 - 1);
 }
 
+/* The edges of the forest are found from the pixels of a tile, so its result does not suffice. */
+static bool keeps_results(const qfz_run *run)
+{
+    return !run->filter.is_current && !run->setup->rule.wants_forest;
+}
+
 /* Loads a tile from its cached result, else from its cached pixels, else from the source.  Before
  * the last pass, pixels that are read stay in the cache if there is room.  The edges that the area
  * filter sets to level 0 follow from the pixels: an engine with a filter borrows zeroed, and reads
@@ -104,7 +110,7 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
                                 .zeroed = is_filtered ? filter->threads[thread].zeroed : NULL};
     if (context->edges)
         QFZ_TRY(qfz_source_read_edges(context->source, context->box, context->edges, err));
-    if (!filter->is_current && qfz_tile_cache_resume(&run->cache, worker, &context->tile, tile))
+    if (keeps_results(run) && qfz_tile_cache_resume(&run->cache, worker, &context->tile, tile))
         return QFZ_OK;
     const bool is_known = was_cached && qfz_stitch_has_sum(run->stitch, tile);
     const bool sums = !setup->job->trust_source && !is_known;
@@ -133,7 +139,7 @@ static qfz_status visit_tile(void *arg, int64_t item, int thread, qfz_error *err
     const int64_t tile = pass->tiles[item];
     QFZ_TRY(load_tile(run, context, thread, tile, err));
     QFZ_TRY(pass->visit(run, context, tile, pass->arg, err));
-    if (run->pass < run->setup->passes && !run->filter.is_current)
+    if (run->pass < run->setup->passes && keeps_results(run))
         QFZ_TRY(qfz_tile_cache_store_result(&run->cache, context->worker, tile, err));
     return qfz_progress_advance(&run->progress, err);
 }

@@ -49,9 +49,13 @@ static bool understand(qfz_fgb_header *h)
 static qfz_status write_model(const qfz_table_target *target, const char *path, qfz_error *err)
 {
     static const double at[1] = {0};
+    /* A multipolygon of one polygon of one ring of four points 0, 0. */
+    static const uint8_t polygon[86] = {1, 6, 0, 0, 0, 1, 0, 0, 0, 1, 3, 0, 0, 0, 1, 0, 0, 0, 4};
+    static const int64_t starts[2] = {0, sizeof polygon};
     const void **const columns = CPLCalloc((size_t)target->spec->n_columns + 1, sizeof *columns);
     int64_t *const values = CPLCalloc((size_t)target->spec->n_columns + 1, sizeof *values);
-    const qfz_table_rows row = {.n = 1, .columns = columns, .x = at, .y = at};
+    const qfz_table_rows row = {
+        .n = 1, .columns = columns, .x = at, .y = at, .wkb = polygon, .wkb_starts = starts};
     const qfz_table_writer *const writer = &qfz_table_writer_ogr;
     qfz_table_target model = *target;
     void *state = NULL;

@@ -16,6 +16,7 @@
 #include "raster/description.h"
 #include "raster/length.h"
 #include "raster/made.h"
+#include "raster/place.h"
 #include "raster/places.h"
 #include "raster/source.h"
 #include "raster/source_read.h"

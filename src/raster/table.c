@@ -63,7 +63,8 @@ static const qfz_table_writer *writer_of(GDALDriverH driver, const qfz_table_spe
     const bool is_remote =
         strncmp(spec->path, "/vsi", 4) == 0 && strncmp(spec->path, "/vsimem/", 8) != 0;
     if (qfz_driver_is(driver, "CSV")) return &qfz_table_writer_csv;
-    if (qfz_driver_is(driver, "FlatGeobuf") && spec->geometry == QFZ_POINTS && spec->n_rows > 0 &&
+    if (qfz_driver_is(driver, "FlatGeobuf") &&
+        (spec->geometry == QFZ_POINTS || spec->geometry == QFZ_MULTIPOLYGONS) && spec->n_rows > 0 &&
         !is_remote)
         return &qfz_table_writer_fgb;
     return &qfz_table_writer_ogr;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* table_fgb.c - points with attributes as FlatGeobuf, in one pass.
+/* table_fgb.c - points or multipolygons with attributes as FlatGeobuf, in one pass.
  *
  * Header, index and features lie in the file in this order.  The number of rows, known before,
  * gives the size of the index; so features are written once, behind the place of the index.  Each
- * 2^16 rows are sorted along a Hilbert curve, as features must lie in the order of the index. */
+ * 2^16 rows (fewer, if they are large) are sorted along a Hilbert curve, as features must lie in
+ * the order of the index. */
 #include <cpl_vsi.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +14,11 @@
 #include "raster/error_trap.h"
 #include "raster/fgb_header.h"
 #include "raster/fgb_index.h"
+#include "raster/fgb_polygons.h"
 #include "raster/retry_vsi.h"
 #include "raster/table_writer.h"
 
-enum { ROWS = 1 << 16, OUT_BYTES = 1 << 20, CELL_BYTES = 10 };
+enum { ROWS = 1 << 16, WAITING_BYTES = 1 << 25, OUT_BYTES = 1 << 20, CELL_BYTES = 10 };
 
 /* A feature before its attributes: its size; the FlatBuffer of a feature with geometry and
  * properties, of a geometry with xy, and the vector xy; then the length of the properties.  All
@@ -65,6 +67,9 @@ static char *put_64(char *to, const void *value)
 static int64_t room_of(const qfz_table_spec *spec, const qfz_table_rows *rows, int64_t i)
 {
     int64_t bytes = FEATURE_BYTES + spec->n_columns * (int64_t)CELL_BYTES + 8;
+    if (spec->geometry == QFZ_MULTIPOLYGONS)
+        bytes += qfz_fgb_polygons_room(rows->wkb + rows->wkb_starts[i],
+                                       rows->wkb_starts[i + 1] - rows->wkb_starts[i]);
     for (int c = 0; c < spec->n_columns; c++) {
         const char *const *const texts = rows->columns[c];
         if (spec->columns[c].type == QFZ_COLUMN_STRING && texts[i])
@@ -89,8 +94,8 @@ static char *put_cell(char *to, qfz_column_type type, int column, const void *va
     return put_64(put_16(to, (uint16_t)column), (const char *)values + 8 * i);
 }
 
-static char *put_feature(char *start, const qfz_table_spec *spec, const qfz_table_rows *rows,
-                         int64_t i)
+/* A feature up to its properties, as qfz_fgb_put_polygons(). */
+static char *put_point(char *start, double x, double y)
 {
     char *to = put_32(start + 4, 12); /* the feature begins 12 bytes after this offset, at 16 */
     to = put_16(put_16(to, 8), 12);   /* its vtable of 8 bytes: the feature has 12 bytes, */
@@ -103,11 +108,23 @@ static char *put_feature(char *start, const qfz_table_spec *spec, const qfz_tabl
     to = put_32(to, 8);            /* at 36: the vtable lies 8 bytes before */
     to = put_32(to, 4);            /* xy lies at 40 + 4 */
     to = put_32(to, 2);            /* two numbers */
-    to = put_64(put_64(to, &rows->x[i]), &rows->y[i]);
-    to += 4; /* the length of the properties */
+    return put_64(put_64(to, &x), &y);
+}
+
+static char *put_feature(char *start, const qfz_table_spec *spec, const qfz_table_rows *rows,
+                         int64_t i, qfz_extent *box)
+{
+    char *length;
+    if (spec->geometry == QFZ_MULTIPOLYGONS) {
+        length = qfz_fgb_put_polygons(start, rows->wkb + rows->wkb_starts[i], box);
+    } else {
+        *box = (qfz_extent){rows->x[i], rows->y[i], rows->x[i], rows->y[i]};
+        length = put_point(start, rows->x[i], rows->y[i]);
+    }
+    char *to = length + 4;
     for (int c = 0; c < spec->n_columns; c++)
         to = put_cell(to, spec->columns[c].type, c, rows->columns[c], i);
-    (void)put_32(start + PROPERTIES_AT, (uint32_t)(to - start - FEATURE_BYTES));
+    (void)put_32(length, (uint32_t)(to - length - 4));
     while ((to - start) % 8 != 0)
         *to++ = 0;
     (void)put_32(start + SIZE_AT, (uint32_t)(to - start - 4));
@@ -168,18 +185,20 @@ static qfz_status flush_checked(fgb_table *table, qfz_error *err)
 static qfz_status add_row(fgb_table *table, const qfz_table_rows *rows, int64_t i, qfz_error *err)
 {
     const qfz_table_spec *const spec = table->target->spec;
-    const int64_t needed = table->used + room_of(spec, rows, i);
+    const int64_t room = room_of(spec, rows, i), needed = table->used + room;
+    if (room > INT32_MAX)
+        return qfz_fail(err, QFZ_EARG, "%s: a row of %lld bytes; FlatGeobuf holds 2 GB in a row",
+                        table->target->path, (long long)room);
     if (needed > table->room) {
         QFZ_TRY(qfz_realloc((void **)&table->features, 2 * needed, 1, err));
         table->room = 2 * needed;
     }
     char *const start = table->features + table->used;
     table->starts[table->n] = table->used;
-    table->boxes[table->n] = (qfz_extent){rows->x[i], rows->y[i], rows->x[i], rows->y[i]};
-    table->used += put_feature(start, spec, rows, i) - start;
+    table->used += put_feature(start, spec, rows, i, &table->boxes[table->n]) - start;
     table->starts[++table->n] = table->used;
     table->n_rows++;
-    return table->n == ROWS ? flush_checked(table, err) : QFZ_OK;
+    return table->n == ROWS || table->used >= WAITING_BYTES ? flush_checked(table, err) : QFZ_OK;
 }
 
 static qfz_status fgb_write(void *state, const qfz_table_rows *rows, qfz_error *err)

@@ -30,7 +30,7 @@ extern const qfz_table_writer qfz_table_writer_ogr;
 /* CSV, without geometry. */
 extern const qfz_table_writer qfz_table_writer_csv;
 
-/* FlatGeobuf, of points whose number is known. */
+/* FlatGeobuf, of points or multipolygons whose number is known. */
 extern const qfz_table_writer qfz_table_writer_fgb;
 
 #endif

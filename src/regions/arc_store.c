@@ -15,8 +15,8 @@
 enum { LABEL_BYTES = 8, HEAD_BYTES = sizeof(qfz_arc_head), DIGIT_BITS = 11 };
 enum { WRITE_BYTES = 1 << 20, LEAST_WINDOW = 1 << 16 };
 
-typedef struct run {   /* of the file */
-    int64_t next, end; /* offsets: what is not yet in the window */
+typedef struct run {          /* of the file */
+    int64_t begin, end, next; /* offsets; from `next` on, it is not yet in the window */
     uint8_t *window;
     int64_t room, at, n; /* window[at..n) is unread */
     uint64_t label;      /* of the chain at window[at]; see fill() */
@@ -169,7 +169,7 @@ static qfz_status spill(qfz_arc_store *store, qfz_error *err)
     QFZ_TRY_OR(st, cleanup, write_sorted(store, buffer, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_realloc((void **)&store->runs, store->n_runs + 1, sizeof *store->runs, err));
-    store->runs[store->n_runs++] = (run){.next = begin, .end = store->file_bytes};
+    store->runs[store->n_runs++] = (run){.begin = begin, .end = store->file_bytes};
     store->n = store->n_bytes = 0;
 cleanup:
     free(buffer);
@@ -241,22 +241,6 @@ static qfz_status look(qfz_arc_store *store, run *r, qfz_error *err)
     if (r->is_empty) return QFZ_OK;
     QFZ_TRY(need(store, r, LABEL_BYTES + HEAD_BYTES, err));
     memcpy(&r->label, r->window + r->at, LABEL_BYTES);
-    return QFZ_OK;
-}
-
-qfz_status qfz_arc_store_sort(qfz_arc_store *store, qfz_error *err)
-{
-    if (store->n_runs == 0) return sort_index(store, err);
-    QFZ_TRY(spill(store, err));
-    free_memory(store);
-    int64_t room = store->memory_bytes / 2 / store->n_runs;
-    if (room < LEAST_WINDOW) room = LEAST_WINDOW;
-    for (int64_t i = 0; i < store->n_runs; i++) {
-        run *const r = &store->runs[i];
-        QFZ_TRY(QFZ_NEW(&r->window, room, err));
-        r->room = room;
-        QFZ_TRY(look(store, r, err));
-    }
     return QFZ_OK;
 }
 
@@ -332,4 +316,57 @@ qfz_status qfz_arc_store_next(qfz_arc_store *store, qfz_arc_group *group, qfz_er
         QFZ_TRY(next_of_memory(store, &label, &n, err));
     *group = (qfz_arc_group){label, n, store->group_bytes, store->group};
     return QFZ_OK;
+}
+
+/* Begins to read all runs. */
+static qfz_status rewind_runs(qfz_arc_store *store, qfz_error *err)
+{
+    for (int64_t i = 0; i < store->n_runs; i++) {
+        run *const r = &store->runs[i];
+        r->next = r->begin;
+        r->at = r->n = 0;
+        QFZ_TRY(look(store, r, err));
+    }
+    return QFZ_OK;
+}
+
+/* The number of labels is known only after the runs are merged: they are, once for the count. */
+static qfz_status sort_runs(qfz_arc_store *store, int64_t *n_labels, qfz_error *err)
+{
+    int64_t room = store->memory_bytes / 2 / store->n_runs;
+    if (room < LEAST_WINDOW) room = LEAST_WINDOW;
+    for (int64_t i = 0; i < store->n_runs; i++) {
+        QFZ_TRY(QFZ_NEW(&store->runs[i].window, room, err));
+        store->runs[i].room = room;
+    }
+    QFZ_TRY(rewind_runs(store, err));
+    *n_labels = 0;
+    for (qfz_arc_group group = {.n = 1}; group.n; *n_labels += group.n > 0)
+        QFZ_TRY(qfz_arc_store_next(store, &group, err));
+    return rewind_runs(store, err);
+}
+
+qfz_status qfz_arc_store_sort(qfz_arc_store *store, int64_t *n_labels, qfz_error *err)
+{
+    if (store->n_runs) {
+        QFZ_TRY(spill(store, err));
+        free_memory(store);
+        return sort_runs(store, n_labels, err);
+    }
+    QFZ_TRY(sort_index(store, err));
+    *n_labels = store->n > 0;
+    for (int64_t i = 1; i < store->n; i++)
+        *n_labels += store->index[i].label != store->index[i - 1].label;
+    return QFZ_OK;
+}
+
+double qfz_arc_store_part(const qfz_arc_store *store)
+{
+    int64_t left = 0;
+    if (store->n_runs == 0) return store->n ? (double)store->next / (double)store->n : 1;
+    for (int64_t i = 0; i < store->n_runs; i++) {
+        const run *const r = &store->runs[i];
+        left += r->end - r->next + r->n - r->at;
+    }
+    return 1 - (double)left / (double)store->file_bytes;
 }

@@ -27,11 +27,14 @@ void qfz_arc_store_close(qfz_arc_store *store); /* NULL is allowed */
 /* Copies the chains of a tile; one thread at a time. */
 qfz_status qfz_arc_store_add(qfz_arc_store *store, const qfz_arcs *arcs, qfz_error *err);
 
-/* After the last qfz_arc_store_add(). */
-qfz_status qfz_arc_store_sort(qfz_arc_store *store, qfz_error *err);
+/* After the last qfz_arc_store_add().  *n_labels = number of labels. */
+qfz_status qfz_arc_store_sort(qfz_arc_store *store, int64_t *n_labels, qfz_error *err);
 
 /* The chains of the next label, ascending; group->n = 0: there are no more.  QFZ_ENOMEM if those of
  * one label exceed group_bytes. */
 qfz_status qfz_arc_store_next(qfz_arc_store *store, qfz_arc_group *group, qfz_error *err);
+
+/* The part of all chains that next() has read, 0..1. */
+double qfz_arc_store_part(const qfz_arc_store *store);
 
 #endif

@@ -10,6 +10,7 @@
 #include "regions/neighbours.h"
 #include "regions/picture.h"
 #include "regions/polygon.h"
+#include "regions/polygon_wkb.h"
 #include "regions/zones.h"
 
 #endif

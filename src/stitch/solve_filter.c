@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* solve_filter.c - the area filter (cpu/filter.h) across a group: up, links and mass events of the
  * pixels of its ring; down, the same of each member as seen from inside the member, and which of
- * the edges that cross seams have filtered level 0. */
+ * the edges that cross seams have filtered level 0, or are in the forest with a level above 0. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,13 +21,13 @@ typedef struct work {
 
     const qfz_exterior *own; /* on the way down */
     qfz_exterior *members;
-    uint8_t *is_zeroed; /* by item */
+    uint8_t *found; /* by item: as of qfz_filter_resolve() */
 } work;
 
 static void work_fini(work *w)
 {
     free(w->ring_vertex);
-    free(w->is_zeroed);
+    free(w->found);
     qfz_filter_items_fini(&w->items);
 }
 
@@ -132,11 +132,11 @@ cleanup:
 
 /* ------------------------------------------------------------------------------------------- down
  */
-static qfz_status find_zeroed(const work *w, qfz_error *err)
+static qfz_status find_own(const work *w, qfz_error *err)
 {
     qfz_filter_sets sets = {0};
     QFZ_TRY(start_sets(w->group, &sets, err));
-    qfz_filter_resolve(&w->items, &sets, w->group->rule->min_mass, w->is_zeroed);
+    qfz_filter_resolve(&w->items, &sets, w->group->rule->min_mass, w->found);
     qfz_filter_sets_fini(&sets);
     return QFZ_OK;
 }
@@ -158,13 +158,20 @@ static qfz_status find_item(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     const work *const w = arg;
-    return item == 0 ? find_zeroed(w, err) : find_exterior(w, (int)item - 1, err);
+    return item == 0 ? find_own(w, err) : find_exterior(w, (int)item - 1, err);
 }
 
-static void put_zeroed(const qfz_group *group, qfz_exterior *members, uint32_t vertex, uint8_t bits)
+static void put_zeroed(const work *w, uint32_t vertex, uint8_t bits)
 {
-    const int m = qfz_group_member(group, vertex);
-    members[m].zeroed[vertex - group->offset[m]] |= bits;
+    const int m = qfz_group_member(w->group, vertex);
+    w->members[m].zeroed[vertex - w->group->offset[m]] |= bits;
+}
+
+static void put_level(const work *w, uint32_t vertex, int dir, uint32_t level)
+{
+    const int m = qfz_group_member(w->group, vertex);
+    qfz_exterior *const e = &w->members[m];
+    e->cross[dir * e->n_ring + vertex - w->group->offset[m]] = level;
 }
 
 /* Edges that leave members: known here inside the group, taken from the group's own exterior if
@@ -172,12 +179,34 @@ static void put_zeroed(const qfz_group *group, qfz_exterior *members, uint32_t v
 static void set_zeroed(const work *w)
 {
     const qfz_group *const group = w->group;
-    const uint8_t *const is_zeroed = w->is_zeroed + w->first[group->n_members];
+    const uint8_t *const found = w->found + w->first[group->n_members];
     for (int64_t i = 0; i < group->cross.n; i++)
-        if (is_zeroed[i])
-            put_zeroed(group, w->members, group->cross.u[i], (uint8_t)(1u << group->cross_dir[i]));
+        if (found[i] == QFZ_FILTER_ZEROED)
+            put_zeroed(w, group->cross.u[i], (uint8_t)(1u << group->cross_dir[i]));
     for (int64_t i = 0; i < w->own->n_ring; i++)
-        put_zeroed(group, w->members, w->ring_vertex[i], w->own->zeroed[i]);
+        put_zeroed(w, w->ring_vertex[i], w->own->zeroed[i]);
+}
+
+static void set_levels(const work *w)
+{
+    const qfz_group *const group = w->group;
+    const uint8_t *const found = w->found + w->first[group->n_members];
+    const int64_t n_ring = w->own->n_ring;
+    for (int64_t i = 0; i < group->cross.n; i++)
+        if (found[i] == QFZ_FILTER_KEPT)
+            put_level(w, group->cross.u[i], group->cross_dir[i], group->cross.level[i]);
+    for (int64_t i = 0; i < n_ring * qfz_n_dirs(group->rule); i++)
+        if (w->own->cross[i] > 0)
+            put_level(w, w->ring_vertex[i % n_ring], (int)(i / n_ring), w->own->cross[i]);
+}
+
+static qfz_status exterior_init(const qfz_rule *rule, int64_t n_ring, qfz_exterior *exterior,
+                                qfz_error *err)
+{
+    exterior->n_ring = n_ring;
+    QFZ_TRY(QFZ_NEW_ZERO(&exterior->zeroed, n_ring, err));
+    return rule->wants_forest ? QFZ_NEW_ZERO(&exterior->cross, n_ring * qfz_n_dirs(rule), err)
+                              : QFZ_OK;
 }
 
 static qfz_status down(const qfz_group *group, const qfz_exterior *own, qfz_exterior *members,
@@ -186,15 +215,15 @@ static qfz_status down(const qfz_group *group, const qfz_exterior *own, qfz_exte
     (void)map;
     work w = {.group = group, .own = own, .members = members};
     qfz_status st;
-    for (int m = 0; m < group->n_members; m++) {
-        members[m].n_ring = group->members[m].n_ring;
-        QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&members[m].zeroed, members[m].n_ring, err));
-    }
+    for (int m = 0; m < group->n_members; m++)
+        QFZ_TRY_OR(st, cleanup,
+                   exterior_init(group->rule, group->members[m].n_ring, &members[m], err));
     QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
     QFZ_TRY_OR(st, cleanup, sort_items(&w, own, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&w.is_zeroed, w.items.n, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&w.found, w.items.n, err));
     st = qfz_parallel_within(group->n_threads, 1 + group->n_members, find_item, &w, err);
     if (st == QFZ_OK) set_zeroed(&w);
+    if (st == QFZ_OK && group->rule->wants_forest) set_levels(&w);
 
 cleanup:
     work_fini(&w);

@@ -96,7 +96,8 @@ qfz_status qfz_sound_summary(const qfz_summary *summary, const qfz_rule *rule, q
                                                  : qfz_unsound(ring->box, "boundary summary", err);
 }
 
-static bool is_exterior(const qfz_exterior *e, qfz_kind kind, const qfz_ring *ring)
+static bool is_exterior(const qfz_exterior *e, const qfz_rule *rule, qfz_kind kind,
+                        const qfz_ring *ring)
 {
     const int64_t n = ring->n;
     if (e->n_ring != n) return false;
@@ -105,7 +106,8 @@ static bool is_exterior(const qfz_exterior *e, qfz_kind kind, const qfz_ring *ri
     case QFZ_OMEGA:
         return e->omega_level && are_border_regions(e->border_region, e->n_border_regions, NULL, n);
     case QFZ_FILTER:
-        return e->zeroed && are_links(&e->external, n, true) && are_masses(&e->masses, n);
+        return e->zeroed && (!rule->wants_forest || e->cross) && are_links(&e->external, n, true) &&
+               are_masses(&e->masses, n);
     case QFZ_COMPONENTS:
     case QFZ_JOINS:
     case QFZ_TREE: break;
@@ -113,10 +115,11 @@ static bool is_exterior(const qfz_exterior *e, qfz_kind kind, const qfz_ring *ri
     return true;
 }
 
-qfz_status qfz_sound_exterior(const qfz_exterior *exterior, qfz_kind kind, const qfz_ring *ring,
-                              qfz_error *err)
+qfz_status qfz_sound_exterior(const qfz_exterior *exterior, const qfz_rule *rule, qfz_kind kind,
+                              const qfz_ring *ring, qfz_error *err)
 {
-    return is_exterior(exterior, kind, ring) ? QFZ_OK : qfz_unsound(ring->box, "exterior", err);
+    return is_exterior(exterior, rule, kind, ring) ? QFZ_OK
+                                                   : qfz_unsound(ring->box, "exterior", err);
 }
 
 qfz_status qfz_sound_map(const uint32_t *words, int64_t bytes, int n_members, qfz_box box,

@@ -20,8 +20,8 @@ qfz_status qfz_sound_summary(const qfz_summary *summary, const qfz_rule *rule, q
                              const qfz_ring *ring, qfz_error *err);
 
 /* The exterior of a tile or group with this ring; not of the whole raster. */
-qfz_status qfz_sound_exterior(const qfz_exterior *exterior, qfz_kind kind, const qfz_ring *ring,
-                              qfz_error *err);
+qfz_status qfz_sound_exterior(const qfz_exterior *exterior, const qfz_rule *rule, qfz_kind kind,
+                              const qfz_ring *ring, qfz_error *err);
 
 /* The map (solve.h) of a group of n_members, of so many bytes. */
 qfz_status qfz_sound_map(const uint32_t *words, int64_t bytes, int n_members, qfz_box box,

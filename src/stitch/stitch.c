@@ -135,7 +135,7 @@ static qfz_status get_exterior(qfz_stitch *stitch, int64_t node, qfz_exterior *e
     const qfz_ring ring = ring_of(stitch, node);
     qfz_exterior found = {0};
     qfz_status st = qfz_unpack_exterior(&found, stitch->rule, data, bytes, err);
-    if (st == QFZ_OK) st = qfz_sound_exterior(&found, stitch->kind, &ring, err);
+    if (st == QFZ_OK) st = qfz_sound_exterior(&found, stitch->rule, stitch->kind, &ring, err);
     if (st != QFZ_OK)
         free(data);
     else

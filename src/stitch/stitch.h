@@ -118,6 +118,15 @@ qfz_status qfz_stitch_numbers(qfz_stitch *stitch, int64_t tile, const qfz_partit
                               qfz_numbers *numbers, qfz_error *err);
 void qfz_numbers_fini(qfz_numbers *numbers);
 
+/* The label of each pixel on a tile's ring, 0 where it is invalid, after numbering and for a tile
+ * whose ring was put: the border region of each ring pixel, as in its summary.  The caller frees
+ * labels. */
+qfz_status qfz_stitch_put_ring(qfz_stitch *stitch, int64_t tile, const uint32_t *border_region,
+                               int64_t n_ring, qfz_error *err);
+bool qfz_stitch_has_ring(qfz_stitch *stitch, int64_t tile); /* true for a single tile */
+qfz_status qfz_stitch_ring_labels(qfz_stitch *stitch, int64_t tile, uint64_t **labels,
+                                  qfz_error *err);
+
 /* ---- Counting regions without labels: needs less memory and work than numbering. */
 qfz_status qfz_stitch_put_count(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
                                 qfz_error *err);

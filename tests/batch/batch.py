@@ -191,12 +191,19 @@ TASKS = {
     "saliency": (["saliency", "--connectivity", "8"], []),
 }
 
+# Tasks of one process.
+ALONE = {
+    "tree": (["tree", "--min-area", "4", "--regions", "{stem}.csv"],
+             ["{stem}.csv", "{stem}_tree.csv"]),
+}
+
 
 def command(qfz, task, src, stem, extension, *options):
-    words, extra = TASKS[task]
+    words, extra = {**TASKS, **ALONE}[task]
     words = [word.format(stem=stem).replace("_labels.tif", "_labels" + extension)
              for word in words]
     outputs = [stem + extension] + [name.format(stem=stem).replace("_labels.tif",
                                                                    "_labels" + extension)
                                     for name in extra]
-    return [qfz, words[0], "-q", *words[1:], *options, src, stem + extension], outputs
+    last = outputs[-1:] if task in ALONE else []
+    return [qfz, words[0], "-q", *words[1:], *options, src, stem + extension, *last], outputs

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from batch import (TASKS, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
+from batch import (ALONE, TASKS, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
                    start, write_raster)
 
 need("gdal_translate", "gdalinfo")
@@ -86,8 +86,9 @@ def killed(name, way, want):
     return n_kills
 
 
-wanted = {task: reference(task) for task in TASKS}
 kinds = [(name, way) for name in TASKS for way in ((by_ranks,) if RANKS else (single, in_phases))]
+kinds += [] if RANKS else [(name, single) for name in ALONE]
+wanted = {task: reference(task) for task in dict(kinds)}
 done = dict.fromkeys((way.__name__ for _, way in kinds), 0)
 for turn in range(100):
     task_name, how = kinds[turn % len(kinds)]

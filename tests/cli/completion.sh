@@ -40,7 +40,7 @@ lacks() {
     bad=1
 }
 
-completes 'label simplify saliency cut curve regions check info run help completion' qfz ''
+completes 'label simplify saliency cut curve regions check explore info run help completion' qfz ''
 completes 'saliency' qfz sa
 completes '--version -h' qfz -
 completes 'simplify' qfz help simp

@@ -17,6 +17,13 @@ for tile in 1 2 64; do
     run "$qfz" curve -q --format csv --tile $tile "$T/in.tif"
     cmp -s "$T/stdout" "$T/want.csv" || wrong "tile $tile: $(cat "$T/stdout")"
 done
+# Regions of two pixels: 3 and 9 join 1 1 first.
+printf 'alpha,regions\n0,2\n1,1\n' >"$T/want_2.csv"
+for tile in 1 2 64; do
+    checks=$((checks + 1))
+    run "$qfz" curve -q --format csv --min-area 2 --tile $tile "$T/in.tif"
+    cmp -s "$T/stdout" "$T/want_2.csv" || wrong "least area, tile $tile: $(cat "$T/stdout")"
+done
 accepted "-o" "$qfz" curve -q --format csv -o "$T/out/c.csv" --plot "$T/out/c.png" "$T/in.tif"
 check "the file is as stdout" cmp "$T/out/c.csv" "$T/want.csv"
 check "the plot is a PNG" sh -c "gdalinfo '$T/out/c.png' | grep -q 'Size is 900, 600'"
@@ -106,6 +113,8 @@ same demo/landsat7_bahamas_rgb_u8_nd0.tif "0 2 9 40 255" --distance linf
 same demo/nlcd_zion_2013_palette_u8.tif "0 1 9 40"
 same demo/s2_aberystwyth_10band_u16.tif "0 50 100 333.3 800" --distance linf
 same demo/naip_potholes_rgbn_u8.tif "0 3 8 20 60" --distance l1 --tile 333
+same demo/naip_potholes_rgbn_u8.tif "0 8 60" --distance l1 --tile 333 --min-area 25
+same $everest "0 7.5 200" --distance l2 --min-area 4ha
 
 # Counts that another program found.
 if [ -f "$data/$everest" ]; then

@@ -182,7 +182,7 @@ done <<'CASES'
 2 | label --ranks 4 a.tif b.tif | --ranks: not an option of qfz label
 2 | info --count-only | ^qfz info: arguments are missing
 2 | info | ^qfz info: arguments are missing
-2 | info --task all a.tif | must be label, simplify, saliency, cut or curve$
+2 | info --task all a.tif | must be label, simplify, saliency, cut, curve or tree$
 2 | info --omega 1 a.tif | --omega: not an option of qfz label, but of qfz simplify
 2 | info --task saliency --omega 1 a.tif | --omega: not an option of qfz saliency
 2 | info --task cut a.tif | ^qfz info: --alpha is missing
@@ -206,6 +206,10 @@ done <<'CASES'
 1 | label --count-only none.tif | ^qfz label: .*none.tif
 1 | curve --format=csv -o c.csv --plot p.png none.tif | ^qfz curve: .*none.tif
 1 | info --task curve none.tif | ^qfz info: .*none.tif
+2 | tree a.tif b.tif | ^qfz tree: arguments are missing
+2 | tree --alpha 3 a.tif b.tif c.csv | --alpha: not an option of qfz tree
+1 | tree none.tif b.tif c.csv | ^qfz tree: .*none.tif
+1 | info --task tree none.tif | ^qfz info: .*none.tif
 1 | info none.tif | ^qfz info: .*none.tif
 CASES
 

@@ -96,6 +96,9 @@ int main(void)
     AT(qfz_job, n_stats_bands);
     AT(qfz_job, colors);
     AT(qfz_job, quicklook);
+    AT(qfz_job, forest);
+    AT(qfz_job, polygons);
+    AT(qfz_job, simplify_tolerance);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -117,6 +120,23 @@ int main(void)
     AT(qfz_check_report, compared);
     AT(qfz_check_report, seconds);
     AT(qfz_check_report, peak_rss_bytes);
+
+    SIZE(qfz_window);
+    AT(qfz_window, struct_size);
+    AT(qfz_window, x);
+    AT(qfz_window, y);
+    AT(qfz_window, w);
+    AT(qfz_window, h);
+    AT(qfz_window, n_bands);
+    AT(qfz_window, type);
+    AT(qfz_window, pixels);
+    AT(qfz_window, valid);
+    AT(qfz_window, row_areas);
+    AT(qfz_window, crs);
+    AT(qfz_window, band_names);
+    AT(qfz_window, transform);
+    AT(qfz_window, has_transform);
+
     SIZE(qfz_curve);
     AT(qfz_curve, struct_size);
     AT(qfz_curve, n);
@@ -212,6 +232,13 @@ int main(void)
     AT(qfz_tree, n_nodes);
     AT(qfz_tree, parent);
     AT(qfz_tree, level);
+    SIZE(qfz_tree_table);
+    AT(qfz_tree_table, struct_size);
+    AT(qfz_tree_table, n_regions);
+    AT(qfz_tree_table, n);
+    AT(qfz_tree_table, a);
+    AT(qfz_tree_table, b);
+    AT(qfz_tree_table, level);
     SIZE(qfz_features);
     AT(qfz_features, struct_size);
     AT(qfz_features, pixels);
@@ -251,6 +278,7 @@ int main(void)
     IS(QFZ_CUT);
     IS(QFZ_CURVE);
     IS(QFZ_REGIONS);
+    IS(QFZ_FOREST);
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);

@@ -29,7 +29,8 @@ typedef struct filter_case {
 
     forest_edge forest[FILTER_PX]; /* ascending in (level, position) */
     int n_forest;
-    uint8_t zeroed[FILTER_PX];
+    uint8_t zeroed[FILTER_PX]; /* as in qfz_image */
+    uint8_t kept[FILTER_PX];   /* bit d: an edge of the forest with a filtered level above 0 */
 } filter_case;
 
 /* ---- Cases. */
@@ -176,6 +177,7 @@ static inline void filter_by_definition(filter_case *c)
     for (int p = 0; p < n_px; p++)
         set[p] = p;
     memset(c->zeroed, 0, sizeof c->zeroed);
+    memset(c->kept, 0, sizeof c->kept);
     c->n_forest = 0;
     for (int i = 0; i < n; i++) {
         forest_edge *const e = &edges[i];
@@ -184,7 +186,7 @@ static inline void filter_by_definition(filter_case *c)
         const uint64_t of_a = filter_weight(c, set, a), of_b = filter_weight(c, set, b);
         const bool is_light = (of_a < of_b ? of_a : of_b) < c->rule.min_mass;
         e->filtered = is_light ? 0 : e->level;
-        if (is_light && e->level > 0) c->zeroed[e->p] |= (uint8_t)(1 << e->dir);
+        if (e->level > 0) (is_light ? c->zeroed : c->kept)[e->p] |= (uint8_t)(1 << e->dir);
         c->forest[c->n_forest++] = *e;
         for (int p = 0; p < n_px; p++)
             if (set[p] == b) set[p] = a;

@@ -110,13 +110,31 @@ static const uint64_t *rows_of(const bench *b)
 }
 
 /* ---- Stage one. */
-static void same_bits(const bench *b, const uint8_t *got)
+static void same_bits(const bench *b, const uint8_t *got, const uint8_t *want)
 {
     for (int64_t i = 0; i < b->tile.h * b->tile.w; i++)
-        if (!CHECK(got[i] == b->c->zeroed[pixel_of(b, i)],
+        if (!CHECK(got[i] == want[pixel_of(b, i)],
                    "pixel %d of the tile at %d %d has bits %x, not %x", (int)i, (int)b->box.y0,
-                   (int)b->box.x0, got[i], b->c->zeroed[pixel_of(b, i)]))
+                   (int)b->box.x0, got[i], want[pixel_of(b, i)]))
             return;
+}
+
+/* Levels of the forest's edges that leave the tile. */
+static void check_crossing(const bench *b, const qfz_exterior *exterior)
+{
+    const filter_case *const c = b->c;
+    for (int i = 0; i < c->n_forest; i++) {
+        const forest_edge *const e = &c->forest[i];
+        const int64_t y = e->p / b->tiling.w - b->box.y0, x = e->p % b->tiling.w - b->box.x0;
+        const int64_t v = y + qfz_dir_dy[e->dir], u = x + qfz_dir_dx[e->dir];
+        const int64_t h = b->tile.h, w = b->tile.w;
+        if (y < 0 || y >= h || x < 0 || x >= w) continue;
+        if (v < h && u >= 0 && u < w) continue;
+        const uint32_t got =
+            exterior->cross[e->dir * exterior->n_ring + qfz_ring_index(h, w, y, x)];
+        CHECK(got == e->filtered, "crossing edge from pixel %d in direction %d: %u, not %u", e->p,
+              e->dir, got, e->filtered);
+    }
 }
 
 static void summarise_filter(bench *b)
@@ -142,12 +160,25 @@ static void summarise_filter(bench *b)
     ok(qfz_stitch_solve(b->stitch, NULL, NULL, &err), &err);
 }
 
+static qfz_status resolve_filter(bench *b, const qfz_exterior *exterior, uint8_t *zeroed,
+                                 uint8_t *forest, qfz_error *err)
+{
+    const qfz_engine_filter *const filter = TEST_ENGINE_TABLE.filter;
+    const uint64_t *const rows = rows_of(b);
+    if (b->small)
+        return qfz_filter_tile_resolve(b->small, &b->tile, b->box, rows, exterior, zeroed, forest,
+                                       err);
+    return forest ? filter->forest(b->worker, b->box, rows, exterior, zeroed, forest, err)
+                  : filter->resolve(b->worker, b->box, rows, exterior, zeroed, err);
+}
+
 static void check_zeroed(filter_case *c)
 {
     static bench b;
     static qfz_filter_tile small;
     qfz_error err = {0};
-    uint8_t got[FILTER_PX];
+    uint8_t got[FILTER_PX], forest[FILTER_PX];
+    c->rule.wants_forest = check_chance(50);
     open_bench(&b, c, &c->rule, QFZ_FILTER);
     if (check_chance(60)) {
         b.small = &small;
@@ -161,11 +192,10 @@ static void check_zeroed(filter_case *c)
         load(&b, t, NULL);
         ok(qfz_stitch_exterior(b.stitch, t, &exterior, &err), &err);
         const qfz_exterior *const from = exterior.n_ring ? &exterior : NULL;
-        ok(b.small
-               ? qfz_filter_tile_resolve(b.small, &b.tile, b.box, rows_of(&b), from, got, &err)
-               : TEST_ENGINE_TABLE.filter->resolve(b.worker, b.box, rows_of(&b), from, got, &err),
-           &err);
-        same_bits(&b, got);
+        ok(resolve_filter(&b, from, got, c->rule.wants_forest ? forest : NULL, &err), &err);
+        same_bits(&b, got, c->zeroed);
+        if (c->rule.wants_forest) same_bits(&b, forest, c->kept);
+        if (c->rule.wants_forest && from) check_crossing(&b, from);
         qfz_exterior_fini(&exterior);
     }
     close_bench(&b);
@@ -175,7 +205,7 @@ static void check_zeroed(filter_case *c)
 static void check_blocks(void)
 {
     enum { H = 180, W = 150 };
-    static uint8_t pixels[H * W], valid[H * W], got[2][H * W];
+    static uint8_t pixels[H * W], valid[H * W], got[2][H * W], forest[2][H * W];
     const int64_t range = 1 + check_pick(20), holes = check_pick(3) * 20;
     qfz_error err = {0};
     for (int i = 0; i < H * W; i++) {
@@ -195,11 +225,13 @@ static void check_blocks(void)
         qfz_filter_tile f;
         const int64_t side = i == 0 ? QFZ_CPU_BLOCK_SIDE : 5 + check_pick(20);
         ok(qfz_filter_tile_init(&f, &rule, H, W, side, some_threads(), &err), &err);
-        ok(qfz_filter_tile_resolve(&f, &image, (qfz_box){0, 0, H, W}, NULL, NULL, got[i], &err),
+        ok(qfz_filter_tile_resolve(&f, &image, (qfz_box){0, 0, H, W}, NULL, NULL, got[i], forest[i],
+                                   &err),
            &err);
         qfz_filter_tile_fini(&f);
     }
     CHECK(memcmp(got[0], got[1], sizeof got[0]) == 0, "the bits depend on the blocks");
+    CHECK(memcmp(forest[0], forest[1], sizeof forest[0]) == 0, "the forest depends on the blocks");
 }
 
 /* ---- Stage two. */
@@ -345,7 +377,9 @@ static void check_least_of_one(filter_case *c)
     filter_case one = *c;
     one.rule.min_mass = 1;
     one.has_weights = false;
-    memset(one.zeroed, 0, sizeof one.zeroed);
+    for (int64_t y = 0; y < FILTER_SIDE; y++)
+        one.row_mass[y] = 1;
+    filter_by_definition(&one);
     check_zeroed(&one);
 }
 

@@ -699,12 +699,110 @@ static void curve_equals(problem *p, uint32_t *labels)
     free(regions);
 }
 
+/* ---- The hierarchy as a table. */
+
+/* The rows of a table of the hierarchy; level 32-bit floats have lost digits in the text. */
+typedef struct forest {
+    qfz_tree_table h;
+    uint64_t *a, *b;
+    double *level;
+} forest;
+
+static bool forest_read(forest *f, const problem *p, const char *path, uint32_t n_regions)
+{
+    char **lines = CSLLoad(path);
+    const int n = CSLCount(lines) - 1;
+    if (!CHECK(n >= 0 && !strcmp(lines[0], "a,b,level,x,y"), "%s: header", path)) return false;
+    *f = (forest){.a = calloc((size_t)n + 1, sizeof *f->a),
+                  .b = calloc((size_t)n + 1, sizeof *f->b),
+                  .level = calloc((size_t)n + 1, sizeof *f->level)};
+    files_must(f->a && f->b && f->level);
+    for (int i = 0; i < n; i++) {
+        double level = 0;
+        CHECK(sscanf(lines[i + 1], "%" SCNu64 ",%" SCNu64 ",%lf", &f->a[i], &f->b[i], &level) == 3,
+              "row %s", lines[i + 1]);
+        f->level[i] = saliency_type(p) == GDT_Float32 ? (double)(float)level : level;
+        CHECK(f->a[i] < f->b[i] && f->level[i] > 0, "row %s", lines[i + 1]);
+        CHECK(i == 0 || f->level[i - 1] <= f->level[i], "row %s is out of order", lines[i + 1]);
+    }
+    f->h = qfz_tree_table_default();
+    f->h.n_regions = n_regions;
+    f->h.n = n;
+    f->h.a = f->a;
+    f->h.b = f->b;
+    f->h.level = f->level;
+    CSLDestroy(lines);
+    return true;
+}
+
+static void forest_free(forest *f)
+{
+    free(f->a);
+    free(f->b);
+    free(f->level);
+}
+
+/* A cut of the table gives the labels of that alpha. */
+static void forest_cut_is(const problem *p, const forest *f, const uint32_t *zones, double alpha,
+                          uint32_t *want)
+{
+    uint64_t *labels = calloc((size_t)f->h.n_regions + 1, sizeof *labels);
+    qfz_error err = {0};
+    int64_t n = 0;
+    const uint32_t n_want = oracle_alpha(p->o, alpha, want);
+    files_must(labels != NULL);
+    CHECK(qfz_tree_table_cut(&f->h, alpha, labels, &n, &err) == QFZ_OK, "cut: %s", err.message);
+    CHECK(n == n_want, "cut at %.17g: %d regions, not %u", alpha, (int)n, n_want);
+    for (int64_t i = 0; i < n_pixels(p); i++)
+        if (!CHECK((zones[i] ? labels[zones[i] - 1] : 0) == want[i],
+                   "cut at %.17g: pixel %d has label %d, not %u", alpha, (int)i,
+                   zones[i] ? (int)labels[zones[i] - 1] : 0, want[i]))
+            break;
+    free(labels);
+}
+
+static void forest_cuts_are(const problem *p, const forest *f, const uint32_t *zones,
+                            uint32_t *want)
+{
+    const uint32_t n_areas = oracle_alpha(p->o, INFINITY, want);
+    CHECK(f->h.n == f->h.n_regions - n_areas, "%d rows for %d regions in %u areas", (int)f->h.n,
+          (int)f->h.n_regions, n_areas);
+    for (int i = 0; i < 3; i++)
+        forest_cut_is(p, f, zones, pick_alpha(p), want);
+    if (f->h.n > 0) forest_cut_is(p, f, zones, f->level[check_pick(f->h.n)], want);
+    forest_cut_is(p, f, zones, INFINITY, want);
+}
+
+static void forest_equals(problem *p, uint32_t *labels)
+{
+    uint32_t *want = calloc((size_t)n_pixels(p), sizeof *want);
+    qfz_job job = p->base;
+    files_must(want != NULL);
+    const uint32_t n = oracle_alpha(p->o, 0, labels);
+    job.task = QFZ_FOREST;
+    job.dst = scratch("labels.tif");
+    job.forest = scratch("forest.csv");
+    for (int i = 0; i < n_variants(VARIANTS); i++) {
+        char what[256];
+        forest f;
+        job.regions = check_chance(20) ? scratch("regions.csv") : NULL;
+        snprintf(what, sizeof what, "forest, %s", variant(&job, i));
+        if (!runs(p, &job, what, n)) continue;
+        labels_are(p, job.dst, what, labels);
+        table_is_same(p, job.forest, what, i == 0);
+        if (i > 0 || !forest_read(&f, p, job.forest, n)) continue;
+        forest_cuts_are(p, &f, labels, want);
+        forest_free(&f);
+    }
+    free(want);
+}
+
 static void one_case(int64_t number)
 {
     static problem p;
     static const char *const outputs[] = {
         "src.tif",      "src.tif.msk", "mask.tif", "labels.tif", "regions.csv", "painted.tif",
-        "saliency.tif", "layout.tif",  "cut.tif",  "edges.tif",  NULL};
+        "saliency.tif", "layout.tif",  "cut.tif",  "edges.tif",  "forest.csv",  NULL};
     memset(&p, 0, sizeof p);
     check_case(number, "making it");
     make(&p);
@@ -714,8 +812,8 @@ static void one_case(int64_t number)
     if (!p.planes && check_chance(50)) background_is_left_out(&p, labels);
     simplify_equals(&p, labels);
     saliency_equals(&p, labels);
-    if (TEST_ENGINE == QFZ_ENGINE_CPU && p.least == 1 && p.base.min_area_m2 <= 0)
-        curve_equals(&p, labels);
+    if (TEST_ENGINE == QFZ_ENGINE_CPU) curve_equals(&p, labels);
+    if (TEST_ENGINE == QFZ_ENGINE_CPU && check_chance(50)) forest_equals(&p, labels);
     files_only(outputs);
     files_clear();
     if (p.in_memory) {

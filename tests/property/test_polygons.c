@@ -116,21 +116,24 @@ static void make(const scene *s, int64_t tile_w, int64_t tile_h, int64_t memory,
     qfz_corner_map *map = NULL;
     qfz_arc_group group;
     uint64_t before = 0;
+    int64_t n_labels = -1;
     *r = (result){.n_rings = 0};
     CHECK(qfz_arc_store_create(&store, memory, 1 << 20, "/tmp", &err) == QFZ_OK, "%s", err.message);
     CHECK(qfz_corner_map_create(&map, s->w, s->h, &err) == QFZ_OK, "%s", err.message);
     CHECK(qfz_polygon_maker_create(&maker, weights_before, tolerance, map, &err) == QFZ_OK, "%s",
           err.message);
     trace_tiles(s, tile_w, tile_h, store, map);
-    CHECK(qfz_arc_store_sort(store, &err) == QFZ_OK, "%s", err.message);
+    CHECK(qfz_arc_store_sort(store, &n_labels, &err) == QFZ_OK, "%s", err.message);
     while (CHECK(qfz_arc_store_next(store, &group, &err) == QFZ_OK, "%s", err.message) && group.n) {
         qfz_polygon p;
         CHECK(group.label > before, "labels are not ascending");
         before = group.label;
+        n_labels--;
         if (!CHECK(qfz_polygon_make(maker, &group, &p, &err) == QFZ_OK, "%s", err.message)) break;
         measures_are_right(s, &p);
         copy_polygon(r, &p);
     }
+    CHECK(n_labels == 0, "%" PRId64 " more labels were announced", n_labels);
     qfz_polygon_maker_close(maker);
     qfz_corner_map_close(map);
     qfz_arc_store_close(store);

@@ -154,6 +154,7 @@ static qfz_job good_job(qfz_task task)
     job.src = "none.tif";
     job.dst = "out.tif";
     if (task == QFZ_CURVE) job.dst = NULL;
+    if (task == QFZ_FOREST) job.forest = "tree.csv";
     job.criterion.has_alpha = task == QFZ_CUT;
     return job;
 }
@@ -202,6 +203,10 @@ static void senseless_jobs_are_refused(void **state)
     REFUSED(QFZ_CURVE, job.dst = "out.tif", "there are no outputs");
     REFUSED(QFZ_CURVE, job.engine = QFZ_ENGINE_CUDA, "computes no curve");
     REFUSED(QFZ_CURVE, job.gpu_memory_bytes = 1, "computes no curve");
+    REFUSED(QFZ_FOREST, job.engine = QFZ_ENGINE_CUDA, "computes no tree");
+    REFUSED(QFZ_FOREST, job.forest = NULL, "the table of the hierarchy must be named");
+    REFUSED(QFZ_FOREST, (job.count_only = true, job.dst = NULL), "tree writes its outputs");
+    REFUSED(QFZ_LABEL, job.forest = "tree.csv", "tree.csv: a table of the hierarchy belongs to");
 }
 
 static void senseless_phases_are_refused(void **state)
@@ -213,6 +218,8 @@ static void senseless_phases_are_refused(void **state)
     REFUSED(QFZ_LABEL, job.phase = QFZ_PHASE_STITCH, "needs --work");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_STITCH, job.ranks = &two),
             "a phase is for one process");
+    REFUSED(QFZ_FOREST, (job.work = "w", job.phase = QFZ_PHASE_STITCH), "tree runs in one process");
+    REFUSED(QFZ_FOREST, job.ranks = &two, "tree runs in one process");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_RESOLVE), "one part at a time");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_RESOLVE, job.n_parts = 2),
             "part 0 of 2");

@@ -1,45 +1,21 @@
 // SPDX-License-Identifier: MIT
-// module.mjs QFZ FOLDER [SEED [CASE]] - the module in FOLDER (qfz.wasm, beside it qfz.js) against the
+// module.mjs QFZ FOLDER [START [CASE]] - the module in FOLDER (qfz.wasm, beside it qfz.js) against the
 // command: labels, painted means, saliency and cuts of random images are equal, pixel by pixel; a
 // failure has the library's message.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
+import { pick, random, randomImage, seed, store, TYPES, values } from "./rasters.mjs";
 
-const [command, folder, seed = "1", only] = process.argv.slice(2);
+const [command, folder, start = "1", only] = process.argv.slice(2);
 const CASES = 12, LARGEST_BYTES = 500e3; // compressed
 const { load, NO_EDGE, QfzError } = await import(pathToFileURL(join(folder, "qfz.js")));
 const scratch = mkdtempSync(join(tmpdir(), "qfz_web_"));
 process.on("exit", () => rmSync(scratch, { recursive: true }));
-
-// ------------------------------------------------------------------------------------ random images
-let state = 0;
-function random(n) {
-    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 | 0;
-    return (state >>> 8) % n;
-}
-const pick = (list) => list[random(list.length)];
-
-// GDAL's names and ENVI's numbers of the types.
-const TYPES = [[Uint8Array, "Byte", 1], [Int16Array, "Int16", 2], [Uint16Array, "UInt16", 12],
-               [Int32Array, "Int32", 3], [Uint32Array, "UInt32", 13], [Float32Array, "Float32", 4]];
-
-function image() {
-    const [Type, name, number] = pick(TYPES);
-    const width = 1 + random(90), height = 1 + random(70), bands = 1 + random(3);
-    const range = pick([2, 5, 40, 200]), step = Type === Float32Array ? 0.25 : 1;
-    const low = Type === Int16Array || Type === Int32Array ? -20 : 1;
-    const pixels = new Type(width * height * bands);
-    for (let p = 0; p < pixels.length; p++)
-        pixels[p] = p % width && random(3) ? pixels[p - 1] : low + random(range) * step;
-    const valid = random(2) ? Uint8Array.from({ length: width * height }, () => +(random(9) > 0))
-                            : null;
-    return { width, height, pixels, valid, bands, name, number };
-}
 
 function options({ bands, name }) {
     const o = { connectivity: pick([4, 8]), distance: pick(["l1", "l2", "linf"]),
@@ -52,18 +28,6 @@ function options({ bands, name }) {
 }
 
 // ------------------------------------------------------------------------------------- the command
-const header = ({ width, height }, bands, number) =>
-    `ENVI\nsamples = ${width}\nlines = ${height}\nbands = ${bands}\ndata type = ${number}\n` +
-    "interleave = bsq\nbyte order = 0\nheader offset = 0\n";
-
-function store(i) {
-    writeFileSync(join(scratch, "in"), i.pixels);
-    writeFileSync(join(scratch, "in.hdr"), header(i, i.bands, i.number));
-    if (!i.valid) return;
-    writeFileSync(join(scratch, "mask"), i.valid);
-    writeFileSync(join(scratch, "mask.hdr"), header(i, 1, 1));
-}
-
 const criterion = (o) => [
     "--connectivity", o.connectivity, "--distance", o.distance,
     ...(o.minArea ? ["--min-area", o.minArea] : []),
@@ -72,14 +36,11 @@ const criterion = (o) => [
 
 /** Runs the command; returns the values of the output raster. */
 function run(task, i, words) {
-    const mask = i.valid ? ["--mask", join(scratch, "mask")] : [];
+    const mask = i.valid ? ["--mask", join(scratch, "in_mask")] : [];
     const args = [task, "-q", "--overwrite", ...words, ...mask].map(String);
     const done = spawnSync(command, args, { encoding: "utf8" });
     assert.equal(done.status, 0, `${args.join(" ")}: ${done.stderr}`);
-    const number = /data type *= *(\d+)/.exec(readFileSync(join(scratch, "out.hdr"), "utf8"))[1];
-    const [Type] = TYPES.find((type) => type[2] === Number(number));
-    const bytes = readFileSync(join(scratch, "out.img"));
-    return new Type(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+    return values(join(scratch, "out"));
 }
 
 const output = ["-of", "ENVI", join(scratch, "in"), join(scratch, "out.img")];
@@ -125,13 +86,13 @@ assert.ok(gzipSync(bytes).length < LARGEST_BYTES, `${bytes.length} bytes`);
 const qfz = await load(bytes);
 const numbers = only === undefined ? Array.from({ length: CASES }, (_, n) => n) : [Number(only)];
 for (const n of numbers) {
-    state = Number(seed) * 1000003 + n;
-    const i = image(), o = options(i);
+    seed(Number(start) * 1000003 + n);
+    const i = randomImage(TYPES, 1 + random(90), 1 + random(70)), o = options(i);
     try {
-        store(i);
+        store(i, scratch, "in");
         check(qfz, i, o);
     } catch (error) {
-        console.error(`repeat with: module.mjs ${command} ${folder} ${seed} ${n}`);
+        console.error(`repeat with: module.mjs ${command} ${folder} ${start} ${n}`);
         throw error;
     }
 }

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* explore.c - qfz explore: a page on which alpha, omega and the minimum area of a window are
+ * chosen.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "explore_data.h"
+#include "explore_page.h"
+#include "out_file.h"
+#include "run_job.h"
+
+/* Sides of the default window; largest number of pixels and of bytes of pixels that a browser
+ * processes with ease. */
+enum { SIDE_PX = 1024, PX_MAX = 2048 * 2048, BYTES_MAX = 64 << 20 };
+
+static bool write_page(FILE *out, const void *arg)
+{
+    (void)fwrite(explore_page_head, 1, explore_page_head_bytes, out);
+    if (!explore_data_write(out, arg)) return false;
+    (void)fwrite(explore_page_tail, 1, explore_page_tail_bytes, out);
+    return true;
+}
+
+/* The window named, or the central one. */
+static qfz_window window_of(const request *r, const qfz_plan *plan)
+{
+    qfz_window window = qfz_window_default();
+    window.w = r->explore.has_window ? r->explore.w : plan->width < SIDE_PX ? plan->width : SIDE_PX;
+    window.h = r->explore.has_window    ? r->explore.h
+               : plan->height < SIDE_PX ? plan->height
+                                        : SIDE_PX;
+    window.x = r->explore.has_window ? r->explore.x : (plan->width - window.w) / 2;
+    window.y = r->explore.has_window ? r->explore.y : (plan->height - window.h) / 2;
+    return window;
+}
+
+static bool is_too_large(const request *r, const qfz_window *window, const qfz_plan *plan)
+{
+    static const int64_t bytes[] = {1, 1, 2, 2, 4, 4, 4};
+    if (window->w > PX_MAX || window->h > PX_MAX || window->w * window->h > PX_MAX) {
+        complain(r->command,
+                 "%s: the window has %" PRId64 " x %" PRId64 " pixels; at most %d in all (2048 x "
+                 "2048) are allowed; name a smaller --window",
+                 r->job.src, window->w, window->h, PX_MAX);
+        return true;
+    }
+    const int64_t all = window->w * window->h * plan->n_bands * bytes[plan->type];
+    if (all <= BYTES_MAX) return false;
+    complain(r->command,
+             "%s: the window has %" PRId64 " bytes of pixels in %d bands; at most %d are allowed; "
+             "name fewer bands by -b, or a smaller --window",
+             r->job.src, all, plan->n_bands, BYTES_MAX);
+    return true;
+}
+
+static int64_t count_valid(const qfz_window *window)
+{
+    int64_t n = 0;
+    for (int64_t p = 0; p < window->w * window->h; p++)
+        n += window->valid[p];
+    return n;
+}
+
+static void print_summary(const request *r, const qfz_window *window)
+{
+    struct stat file;
+    if (r->quiet || stat(r->explore.out, &file) != 0) return;
+    (void)fprintf(stderr,
+                  "%s: %" PRId64 " x %" PRId64 " pixels from column %" PRId64 ", row %" PRId64
+                  " on, %.1f MB; open it in a browser\n",
+                  r->explore.out, window->w, window->h, window->x, window->y,
+                  (double)file.st_size / 1e6);
+}
+
+static int write_result(const request *r)
+{
+    const explore_data *const data = r->explore.data;
+    const int status = out_file_write(r->command, r->explore.out, write_page, data);
+    if (status == EXIT_OK) print_summary(r, data->window);
+    return status;
+}
+
+static int write_after_curve(const request *r, const qfz_report *report)
+{
+    (void)report;
+    return write_result(r);
+}
+
+/* The window is read before the curve is computed, so that errors come first. */
+static int explore(request *r, const qfz_plan *plan, qfz_window *window)
+{
+    qfz_error err = {0};
+    if (is_too_large(r, window, plan)) return EXIT_FAILED;
+    if (qfz_job_read_window(&r->job, window, &err) != QFZ_OK) {
+        complain(r->command, "%s", err.message);
+        return EXIT_FAILED;
+    }
+    qfz_curve curve = qfz_curve_default();
+    const explore_data data = {.r = r,
+                               .raster_w = plan->width,
+                               .raster_h = plan->height,
+                               .window = window,
+                               .n_valid = count_valid(window),
+                               .curve = r->explore.no_curve ? NULL : &curve};
+    r->explore.data = &data;
+    int status = EXIT_FAILED;
+    if (data.n_valid == 0) {
+        complain(r->command, "%s: the window has no valid pixel; name another --window",
+                 r->job.src);
+    } else if (r->explore.no_curve) {
+        status = write_result(r);
+    } else {
+        r->job.curve = &curve;
+        status = run_job_then(r, write_after_curve);
+        qfz_curve_release(&curve);
+    }
+    qfz_window_release(window);
+    r->explore.data = NULL;
+    return status;
+}
+
+static int run(request *r)
+{
+    qfz_plan plan = qfz_plan_default();
+    qfz_error err = {0};
+    if (explore_page_head_bytes == 0) {
+        complain(r->command, "this build of qfz has no page: it was built without Emscripten "
+                             "(CMake option QFZ_WEB)");
+        return EXIT_FAILED;
+    }
+    if (command_ranks()->n > 1) {
+        complain(r->command, "the page is made by one process; start qfz without a launcher");
+        return EXIT_FAILED;
+    }
+    r->job.task = QFZ_CURVE;
+    r->job.src = r->operands[0];
+    r->explore.out = r->operands[1];
+    r->operands[1] = NULL; /* the job of the curve has no output */
+    if (!out_file_is_free(r->command, r->explore.out, r->job.overwrite)) return EXIT_FAILED;
+    if (qfz_job_plan(&r->job, &plan, &err) != QFZ_OK) {
+        complain(r->command, "%s", err.message);
+        return EXIT_FAILED;
+    }
+    qfz_window window = window_of(r, &plan);
+    return explore(r, &plan, &window);
+}
+
+const command explore_command = {
+    .name = "qfz explore",
+    .page = "qfz-explore",
+    .bit = FOR_EXPLORE,
+    .operands = "SRC OUT.html",
+    .min_operands = 2,
+    .max_operands = 2,
+    .summary = "a page for the browser to choose alpha, omega and the minimum area",
+    .description =
+        "Writes a page for the browser, OUT.html, with a window of SRC and with the engine itself. "
+        "On the page, alpha, omega, the minimum area, connectivity and distance are chosen by "
+        "sliders; the page shows the regions that qfz label and qfz simplify give for the window, "
+        "pixel by pixel, the number of regions of the whole raster, and the command to copy.\n\n"
+        "The page is one file and needs no network. It holds all pixels of the window in the bands "
+        "used.\n\n"
+        "Regions that touch the edge of the window may continue outside it: there, a job on the "
+        "whole raster can join what the window separates.",
+    .example = "qfz explore --distance linf scene.tif scene.html\n"
+               "qfz explore --no-curve --window 2000,3000,512,512 -b 4,3,2 scene.tif scene.html",
+    .run = run,
+};

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/forest_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/position.h"
+#include "job/temp_folder.h"
+
+enum { SOME_ROWS = 1024, ROW_WORDS = 4, KEY_WORDS = 2, NEIGHBOURS = 6 };
+
+typedef struct making {
+    qfz_run *run;
+    const qfz_thread_context *context;
+    const uint8_t *forest; /* bits of each pixel, as of qfz_engine_filter */
+    qfz_image image;       /* the tile with its own levels */
+    qfz_exterior exterior; /* of the filter */
+    const void *labels;
+    bool wide;
+    uint32_t *levels; /* of a row of edges */
+
+    /* Labels on the rings of neighbouring tiles, by 3 * (1 if below) + 1 + (-1 left .. 1 right);
+     * NULL: not read yet. */
+    uint64_t *rings[NEIGHBOURS];
+
+    qfz_forest_rows_fn take;
+    void *arg;
+    qfz_forest_row rows[SOME_ROWS];
+    int64_t n;
+} making;
+
+static const uint8_t *forest_of(const qfz_run *run, const qfz_thread_context *context)
+{
+    return run->filter.threads[context - run->contexts.list].forest;
+}
+
+int64_t qfz_forest_rows_count(const qfz_run *run, const qfz_thread_context *context)
+{
+    const uint8_t *const forest = forest_of(run, context);
+    int64_t n = 0;
+    for (int64_t p = 0; p < context->tile.h * context->tile.w; p++)
+        n += __builtin_popcount(forest[p]);
+    return n;
+}
+
+static uint64_t label_at(const making *m, int64_t p)
+{
+    return m->wide ? ((const uint64_t *)m->labels)[p] : ((const uint32_t *)m->labels)[p];
+}
+
+static qfz_status flush(making *m, qfz_error *err)
+{
+    const int64_t n = m->n;
+    m->n = 0;
+    return n > 0 ? m->take(m->arg, m->rows, n, err) : QFZ_OK;
+}
+
+static qfz_status add(making *m, int64_t y, int64_t x, int dir, uint32_t level, uint64_t b,
+                      qfz_error *err)
+{
+    const qfz_box box = m->context->box;
+    const uint64_t a = label_at(m, y * m->image.w + x);
+    m->rows[m->n++] = (qfz_forest_row){.level = level,
+                                       .position = qfz_position(box.y0 + y, box.x0 + x, dir),
+                                       .a = a < b ? a : b,
+                                       .b = a < b ? b : a};
+    return m->n == SOME_ROWS ? flush(m, err) : QFZ_OK;
+}
+
+/* The label of a pixel of a neighbouring tile, at (y, x) of the tile at work. */
+static qfz_status outer_label(making *m, int64_t y, int64_t x, uint64_t *label, qfz_error *err)
+{
+    const qfz_tiling *const t = &m->run->setup->tiling;
+    const int64_t at_y = m->context->box.y0 + y, at_x = m->context->box.x0 + x;
+    const int64_t tile_y = at_y / t->tile_h, tile_x = at_x / t->tile_w;
+    const qfz_box box = qfz_tiling_box(t, tile_y, tile_x);
+    const int right = x < 0 ? -1 : x >= m->image.w;
+    uint64_t **const ring = &m->rings[3 * (y >= m->image.h) + 1 + right];
+    if (!*ring)
+        QFZ_TRY(qfz_stitch_ring_labels(m->run->stitch, tile_y * t->n_x + tile_x, ring, err));
+    *label = (*ring)[qfz_ring_index(qfz_box_h(box), qfz_box_w(box), at_y - box.y0, at_x - box.x0)];
+    return QFZ_OK;
+}
+
+static qfz_status add_outer(making *m, int64_t y, int64_t x, int dir, qfz_error *err)
+{
+    const int64_t n_ring = m->exterior.n_ring;
+    const int64_t i = qfz_ring_index(m->image.h, m->image.w, y, x);
+    uint64_t other;
+    QFZ_TRY(outer_label(m, y + qfz_dir_dy[dir], x + qfz_dir_dx[dir], &other, err));
+    return add(m, y, x, dir, m->exterior.cross[dir * n_ring + i], other, err);
+}
+
+static bool any_edge(const uint8_t *forest, int64_t n, int dir)
+{
+    uint8_t all = 0;
+    for (int64_t i = 0; i < n; i++)
+        all |= forest[i];
+    return all >> dir & 1;
+}
+
+/* The edges of one direction from one row of pixels. */
+static qfz_status add_row(making *m, int64_t y, int dir, qfz_error *err)
+{
+    const int64_t w = m->image.w, dx = qfz_dir_dx[dir], v = y + qfz_dir_dy[dir];
+    const int64_t from = dx < 0 ? 1 : 0, to = v < m->image.h ? w - (dx > 0) : from;
+    const uint8_t *const forest = m->forest + y * w;
+    if (!any_edge(forest, w, dir)) return QFZ_OK;
+    if (to > from)
+        qfz_edge_levels(&m->image, &m->run->setup->rule, dir, y * w + from, v * w + from + dx,
+                        to - from, m->levels);
+    for (int64_t x = 0; x < w; x++) {
+        if (!(forest[x] >> dir & 1)) continue;
+        if (x < from || x >= to)
+            QFZ_TRY(add_outer(m, y, x, dir, err));
+        else
+            QFZ_TRY(add(m, y, x, dir, m->levels[x - from], label_at(m, v * w + x + dx), err));
+    }
+    return QFZ_OK;
+}
+
+static qfz_status add_rows(making *m, qfz_error *err)
+{
+    for (int64_t y = 0; y < m->image.h; y++)
+        for (int dir = 0; dir < qfz_n_dirs(&m->run->setup->rule); dir++)
+            QFZ_TRY(add_row(m, y, dir, err));
+    return flush(m, err);
+}
+
+qfz_status qfz_forest_rows_make(qfz_run *run, const qfz_thread_context *context, int64_t tile,
+                                const void *labels, bool wide, qfz_forest_rows_fn take, void *arg,
+                                qfz_error *err)
+{
+    making *m = NULL;
+    qfz_status st;
+    QFZ_TRY(QFZ_NEW_ZERO(&m, 1, err));
+    m->run = run;
+    m->context = context;
+    m->forest = forest_of(run, context);
+    m->image = context->tile;
+    m->image.zeroed = NULL;
+    m->labels = labels;
+    m->wide = wide;
+    m->take = take;
+    m->arg = arg;
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&m->levels, m->image.w, err));
+    QFZ_TRY_OR(st, cleanup, qfz_stitch_exterior(run->filter.stitch, tile, &m->exterior, err));
+    st = add_rows(m, err);
+
+cleanup:
+    qfz_exterior_fini(&m->exterior);
+    free(m->levels);
+    for (int i = 0; i < NEIGHBOURS; i++)
+        free(m->rings[i]);
+    free(m);
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------- gathering
+ */
+/* No two rows have the same position. */
+static void add_nothing(void *arg, uint64_t *into, const uint64_t *more)
+{
+    (void)arg;
+    (void)into;
+    (void)more;
+}
+
+qfz_status qfz_forest_gather_open(qfz_gather **gather, const qfz_run *run, qfz_error *err)
+{
+    const qfz_gather_format format = {
+        .words = ROW_WORDS, .key_words = KEY_WORDS, .add = add_nothing};
+    *gather = NULL;
+    if (!run->setup->job->forest) return QFZ_OK;
+    return qfz_gather_open(gather, &format, run->contexts.n > 0 ? run->contexts.n : 1,
+                           run->setup->store_bytes / 8, run->folder, err);
+}
+
+qfz_status qfz_forest_gather_add(qfz_gather *gather, int thread, const qfz_forest_row *rows,
+                                 int64_t n, qfz_error *err)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t key[KEY_WORDS] = {rows[i].level, rows[i].position};
+        uint64_t *record;
+        bool is_new;
+        QFZ_TRY(qfz_gather_find(gather, thread, key, &record, &is_new, err));
+        record[KEY_WORDS] = rows[i].a;
+        record[KEY_WORDS + 1] = rows[i].b;
+    }
+    return QFZ_OK;
+}

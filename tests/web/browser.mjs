@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// browser.mjs - headless Chromium, driven by the DevTools protocol through two pipes: messages of JSON
+// that end with a zero byte.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export class Browser {
+    #process;
+    #profile = mkdtempSync(join(tmpdir(), "qfz_chromium_"));
+    #waiting = new Map();
+    #number = 0;
+    #session;
+    problems = []; // errors and warnings of the page's console, and exceptions
+
+    static async open(program, { width = 1280, height = 900, scheme = "light" } = {}) {
+        const browser = new Browser();
+        browser.#start(program);
+        const { targetId } = await browser.send("Target.createTarget", { url: "about:blank" });
+        const { sessionId } = await browser.send("Target.attachToTarget", { targetId, flatten: true });
+        browser.#session = sessionId;
+        await browser.send("Runtime.enable");
+        await browser.send("Log.enable");
+        await browser.send("Page.enable");
+        await browser.size(width, height);
+        await browser.send("Emulation.setEmulatedMedia",
+                           { features: [{ name: "prefers-color-scheme", value: scheme }] });
+        return browser;
+    }
+
+    #start(program) {
+        this.#process = spawn(program, [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
+            "--disable-dev-shm-usage", `--user-data-dir=${this.#profile}`, "--remote-debugging-pipe",
+        ], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+        let text = "";
+        this.#process.stdio[4].setEncoding("utf8").on("data", (part) => {
+            const messages = (text + part).split("\0");
+            text = messages.pop();
+            for (const message of messages) this.#receive(JSON.parse(message));
+        });
+    }
+
+    #receive({ id, result, error, method, params }) {
+        if (id !== undefined) {
+            const { resolve, reject } = this.#waiting.get(id);
+            this.#waiting.delete(id);
+            if (error) reject(new Error(error.message));
+            else resolve(result);
+        } else if (method === "Runtime.exceptionThrown") {
+            this.problems.push(params.exceptionDetails.exception?.description ??
+                               params.exceptionDetails.text);
+        } else if (method === "Runtime.consoleAPICalled" && /error|warning/.test(params.type)) {
+            this.problems.push(params.args.map((a) => a.value ?? a.description).join(" "));
+        } else if (method === "Log.entryAdded" && /error|warning/.test(params.entry.level)) {
+            this.problems.push(params.entry.text);
+        }
+    }
+
+    send(method, params = {}) {
+        const id = ++this.#number;
+        const message = { id, method, params, ...(this.#session && { sessionId: this.#session }) };
+        this.#process.stdio[3].write(`${JSON.stringify(message)}\0`);
+        return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    }
+
+    size(width, height, mobile = false) {
+        return this.send("Emulation.setDeviceMetricsOverride",
+                         { width, height, deviceScaleFactor: 1, mobile });
+    }
+
+    /** The value of an expression, of a promise too. */
+    async evaluate(expression) {
+        const { result, exceptionDetails } = await this.send("Runtime.evaluate", {
+            expression, awaitPromise: true, returnByValue: true });
+        if (exceptionDetails)
+            throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+        return result.value;
+    }
+
+    /** Waits until an expression is true. */
+    async until(expression, seconds = 30) {
+        for (const end = Date.now() + 1000 * seconds; Date.now() < end;) {
+            if (await this.evaluate(`Boolean(${expression})`)) return;
+            await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        throw new Error(`not within ${seconds} s: ${expression}`);
+    }
+
+    async go(url) {
+        await this.send("Page.navigate", { url: "about:blank" });
+        await this.send("Page.navigate", { url });
+    }
+
+    async key(key, code = key) {
+        const number = { ArrowRight: 39, ArrowLeft: 37, Enter: 13, Tab: 9 }[key];
+        const words = { key, code, windowsVirtualKeyCode: number,
+                        ...(key === "Enter" && { text: "\r" }) };
+        await this.send("Input.dispatchKeyEvent", { type: "keyDown", ...words });
+        await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...words });
+    }
+
+    async click(x, y) {
+        const words = { x, y, button: "left", clickCount: 1 };
+        await this.send("Input.dispatchMouseEvent", { type: "mousePressed", ...words });
+        await this.send("Input.dispatchMouseEvent", { type: "mouseReleased", ...words });
+    }
+
+    async screenshot() {
+        const { data } = await this.send("Page.captureScreenshot", { format: "png" });
+        return Buffer.from(data, "base64");
+    }
+
+    async close() {
+        const ended = new Promise((resolve) => this.#process.once("exit", resolve));
+        this.#session = undefined;
+        this.send("Browser.close").catch(() => {});
+        await ended;
+        rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 });
+    }
+}

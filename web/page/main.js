@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+// main.js - the page: controls, views and charts around the worker.
+//
+// A change asks the worker for labels and for the two views.  While the worker is busy, only the last
+// change is kept.  Once there is nothing to do, the worker finds the hierarchy of the settings, from
+// which the curve, the stops of the slider and further labels come.
+import { drawCurve, drawSizes, short } from "./chart.js";
+import { Client } from "./client.js";
+import { quantiles, regionsAt } from "./curve.js";
+import { showRegion } from "./panel.js";
+import { commandLine, decimal, DISTANCES, formatHash, parseHash, VIEWS } from "./settings.js";
+import { Slider } from "./sliders.js";
+import { Viewer } from "./viewer.js";
+
+const IDLE_MS = 150;
+const $ = (id) => document.getElementById(id);
+const facts = JSON.parse($("data").textContent);
+const worker = new Client($("worker").textContent);
+let settings = parseHash("", { alpha: 0, omega: Infinity, minArea: 1, left: "outlines", right: "means",
+                               connectivity: facts.connectivity, distance: facts.distance });
+const shownBands = facts.bands.length >= 3 ? [0, 1, 2] : [0, 0, 0];
+
+const state = {
+    busy: false,      // the worker computes
+    wanted: false,    // settings have changed since
+    idle: 0,          // timer before the hierarchy
+    curve: null, curveOf: "", // the window's, and of which settings
+    region: null, picked: null, // the region shown; the pixel that was clicked
+};
+
+const full = () => ({ ...settings, bands: shownBands });
+const hierarchyKey = () => [settings.connectivity, settings.distance, settings.minArea].join(" ");
+
+function problem(text) {
+    $("problem").textContent = text;
+    $("problem").hidden = text === "";
+}
+
+function say(text) {
+    $("busy").textContent = text;
+}
+
+// ------------------------------------------------------------------------------------------- labels
+/** Asks for what the settings show; changes during the work are one more request. */
+async function refresh() {
+    clearTimeout(state.idle);
+    state.wanted = true;
+    if (state.busy) return;
+    state.busy = true;
+    document.body.dataset.state = "busy";
+    while (state.wanted) {
+        state.wanted = false;
+        await showOnce();
+    }
+    state.busy = false;
+    document.body.dataset.state = "ready";
+    say("");
+    if (state.curveOf !== hierarchyKey()) state.idle = setTimeout(findHierarchy, IDLE_MS);
+}
+
+async function showOnce() {
+    const asked = full();
+    const slow = setTimeout(() => say("Computing"), 200);
+    try {
+        const result = await worker.call("show", { settings: asked,
+                                                   views: [...new Set([asked.left, asked.right, "input"])] });
+        for (const [view, pixels] of Object.entries(result.pictures)) viewer.set(view, pixels);
+        Object.assign(viewer, { labels: result.labels, left: asked.left, right: asked.right });
+        $("regions").textContent = String(result.regions);
+        $("regions").dataset.checksum = result.checksum;
+        $("regions").dataset.milliseconds = result.milliseconds.toFixed(1);
+        drawSizes($("sizes"), result.sizes);
+        select(null);
+        problem("");
+    } catch (error) {
+        problem(error.message);
+    }
+    clearTimeout(slow);
+    drawCurves();
+    viewer.draw();
+}
+
+async function findHierarchy() {
+    if (state.busy) return;
+    state.busy = true;
+    const key = hierarchyKey();
+    try {
+        state.curve = (await worker.call("hierarchy", { settings: full() })).curve;
+        state.curveOf = key;
+        alpha.setStops(quantiles(state.curve, 2));
+        drawCurves();
+    } catch (error) {
+        problem(error.message);
+    }
+    state.busy = false;
+    if (state.wanted) refresh();
+}
+
+// -------------------------------------------------------------------------------------------- charts
+/** The curve of the whole raster holds for the settings that it was computed with. */
+function rasterCurve() {
+    const same = settings.minArea <= 1 && settings.connectivity === facts.connectivity &&
+        settings.distance === facts.distance;
+    return same ? facts.curve : undefined;
+}
+
+function drawCurves() {
+    const raster = rasterCurve();
+    $("raster-key").hidden = !raster;
+    $("whole").textContent = "";
+    if (raster && settings.omega === Infinity) {
+        const n = regionsAt(raster, settings.alpha);
+        const isExact = raster.exact_below === null || settings.alpha < raster.exact_below;
+        $("whole").textContent = `${isExact ? "" : "about "}${isExact ? n : short(n)} in the whole raster`;
+    }
+    if (state.curve && state.curveOf === hierarchyKey())
+        drawCurve($("curve"), { window: state.curve, raster }, settings.alpha);
+}
+
+// ------------------------------------------------------------------------------------------- region
+function select(region) {
+    state.region = region;
+    viewer.select(region && region.mask);
+    showRegion($("region"), region, facts, {
+        onLarger: () => pick(state.picked, state.region.next),
+        onSmaller: () => pick(state.picked),
+    });
+}
+
+async function pick(pixel, level) {
+    if (pixel === null) {
+        select(null);
+        return;
+    }
+    state.picked = pixel;
+    const { region } = await worker.call("pick", { pixel, level, settings: full() });
+    if (state.picked === pixel) select(region);
+}
+
+function showPosition(at) {
+    if (!at) {
+        $("position").textContent = "\u00a0";
+        return;
+    }
+    const x = facts.x + at[0], y = facts.y + at[1], t = facts.transform;
+    const map = t ? [t[0] + t[1] * (x + 0.5) + t[2] * (y + 0.5), t[3] + t[4] * (x + 0.5) + t[5] * (y + 0.5)]
+        .map((value) => +value.toPrecision(9)).join(", ") : "";
+    $("position").textContent = `column ${x}, row ${y}${map ? ` · ${map}` : ""}` +
+        (viewer.labels ? ` · region ${viewer.labels[at[1] * facts.width + at[0]]}` : "");
+}
+
+// ----------------------------------------------------------------------------------------- controls
+const viewer = new Viewer($("canvas"), facts.width, facts.height,
+                          { onPick: pick, onMove: showPosition });
+
+/** Takes over changed settings: into the address, the command and the worker. */
+function change(some) {
+    Object.assign(settings, some);
+    history.replaceState(null, "", formatHash(settings));
+    $("command").textContent = commandLine(settings, facts);
+    refresh();
+}
+
+const alpha = new Slider($("alpha"), $("alpha-number"), { least: 0 }, (value) => change({ alpha: value }));
+const omega = new Slider($("omega"), $("omega-number"), { least: 0 }, (value) => change({ omega: value }));
+const minArea = new Slider($("min-area"), $("min-area-number"), { least: 1, isWhole: true },
+                           (value) => change({ minArea: value }));
+
+function fill(select, items) {
+    select.replaceChildren(...items.map(([value, text]) => new Option(text, value)));
+}
+
+function showSettings() {
+    alpha.set(settings.alpha);
+    omega.set(settings.omega);
+    minArea.set(settings.minArea);
+    for (const name of ["distance", "connectivity", "left", "right"])
+        $(name).value = String(settings[name]);
+}
+
+/** Numbers that grow by at most a quarter, from 1 to most, whole ones where they are small. */
+function geometric(most) {
+    const stops = [];
+    for (let value = 1; value <= most; value = Math.max(value + 1, Math.round(value * 1.25)))
+        stops.push(value);
+    return stops;
+}
+
+/** Stops of omega up to the range of the type's values that occur. */
+function omegaStops(curve) {
+    const most = curve.alpha[curve.alpha.length - 1] * 20 || 1;
+    const unit = most > 100 ? 1 : most / 1000;
+    return [0, ...geometric(most / unit).map((value) => +(value * unit).toPrecision(4)), Infinity];
+}
+
+const CHOICES = ["distance", "left", "right", "connectivity"];
+fill($("distance"), DISTANCES.filter((d) => d !== "sam" || facts.bands.length > 1).map((d) => [d, d]));
+for (const id of ["left", "right"])
+    fill($(id), VIEWS.map((view) => [view, view[0].toUpperCase() + view.slice(1)]));
+for (const id of CHOICES)
+    $(id).addEventListener("change", () => change({ [id]: id === "connectivity" ? Number($(id).value)
+                                                                              : $(id).value }));
+["red", "green", "blue"].forEach((id, i) => {
+    fill($(id), facts.bands.map(({ number, name }, b) => [b, name ? `${number} ${name}` : number]));
+    $(id).value = String(shownBands[i]);
+    $(id).addEventListener("change", () => {
+        shownBands[i] = Number($(id).value);
+        refresh();
+    });
+});
+$("bands").hidden = facts.bands.length < 2;
+$("form").addEventListener("submit", (event) => event.preventDefault());
+$("swipe").addEventListener("input", () => {
+    viewer.share = Number($("swipe").value) / 1000;
+    viewer.draw();
+});
+$("zoom-in").addEventListener("click", () => viewer.zoom(1.5));
+$("zoom-out").addEventListener("click", () => viewer.zoom(1 / 1.5));
+$("fit").addEventListener("click", () => viewer.fit());
+$("copy").addEventListener("click", async () => {
+    try {
+        await navigator.clipboard.writeText($("command").textContent);
+        $("copy").textContent = "Copied";
+    } catch {
+        getSelection().selectAllChildren($("command"));
+        $("copy").textContent = "Press Ctrl-C";
+    }
+    setTimeout(() => { $("copy").textContent = "Copy"; }, 2000);
+});
+window.addEventListener("hashchange", () => {
+    settings = parseHash(location.hash, settings);
+    showSettings();
+    change({});
+});
+
+// -------------------------------------------------------------------------------------------- start
+function showFacts() {
+    const name = facts.src.split("/").pop();
+    const crs = /^\w+\["([^"]*)"/.exec(facts.crs ?? "");
+    document.title = `${name} – qfz explore`;
+    $("source").textContent = `explore ${name}`;
+    $("version").textContent = `qfz ${facts.version}`;
+    $("facts").textContent = [
+        `${facts.width} × ${facts.height} of ${facts.raster_width} × ${facts.raster_height} pixels, ` +
+        `from column ${facts.x}, row ${facts.y}`,
+        `${facts.bands.length} band${facts.bands.length > 1 ? "s" : ""} of ${facts.type}`,
+        ...(crs ? [crs[1]] : []),
+    ].join(" · ");
+}
+
+/** An alpha at which regions have some 40 pixels. */
+function firstAlpha(curve) {
+    const i = curve.regions.findIndex((regions) => regions <= facts.valid / 40);
+    return curve.alpha[i < 0 ? curve.alpha.length - 1 : i];
+}
+
+async function start() {
+    showFacts();
+    await worker.call("start", { facts, pixels: $("pixels").textContent,
+                                 module: $("module").textContent });
+    settings = parseHash(location.hash, settings);
+    await findHierarchy();
+    if (!state.curve) return;
+    const stops = omegaStops(state.curve);
+    if (!new URLSearchParams(location.hash.slice(1)).has("alpha")) {
+        settings.alpha = firstAlpha(state.curve);
+        settings.omega = stops.find((stop) => stop >= 6 * settings.alpha);
+    }
+    omega.setStops(stops);
+    minArea.setStops(geometric(facts.valid / 4));
+    showSettings();
+    change({});
+}
+
+start().catch((error) => {
+    say("");
+    problem(`The page could not start: ${error.message}`);
+    document.body.dataset.state = "failed";
+});
