@@ -218,6 +218,12 @@ const option option_table[] = {
                   "standard deviation per band. The extension of FILE selects the GDAL vector "
                   "driver: .gpkg, .csv and others. Default: no table."}},
      .set = set_text, .at = AT(job.regions)},
+    {"--columns", TAKES("NAME[,NAME...]"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+     .section = output,
+     HELP("Columns of the table of --regions, in this order, for example label,area,mean_1. A name "
+          "without the number of its band, for example mean, stands for all bands. Default: all "
+          "columns."),
+     .set = set_text, .at = AT(job.columns)},
     {"--neighbours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
      .help = {{FOR_REGIONS,

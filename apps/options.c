@@ -249,9 +249,8 @@ static bool check_task(const request *r)
 static bool check_count_only(const request *r)
 {
     static const char *const of_outputs[] = {
-        "--labels", "--regions", "--neighbours", "--polygons", "--simplify-tolerance",
-        "--stats",  "-of",       "-ot",          "-co",        "--overwrite",
-        "--merge"};
+        "--labels", "--regions", "--columns", "--neighbours", "--polygons",  "--simplify-tolerance",
+        "--stats",  "-of",       "-ot",       "-co",          "--overwrite", "--merge"};
     if (!r->job.count_only) return true;
     if (r->n_operands > 1)
         complain(r->command, "%s: one argument too many; --count-only writes no output",

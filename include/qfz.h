@@ -377,6 +377,10 @@ typedef struct qfz_job {
     /* Of polygons: how far, in pixels, lines between junctions may lie from the borders of regions;
      * 0: lines are the borders. */
     double simplify_tolerance;
+
+    const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
+                            separated by commas; a name without the number of its band stands for
+                            all bands.  NULL: all columns */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no

@@ -2,9 +2,9 @@
 """Exact quasi-flat zones of rasters of any size.
 
 Functions on arrays: `label`, `simplify`, `saliency`, `cut`, `regions`, `neighbours`, `tree`,
-`curve`.
+`curve`, `linkage`.
 Functions on files of any size: `label_file`, `simplify_file`, `saliency_file`, `cut_file`,
-`curve_file`, `regions_file`.
+`curve_file`, `regions_file`, `tree_file`.
 The GIL is released while the C library computes; the functions can run in several threads at the
 same time.
 """
@@ -21,8 +21,9 @@ from ._files import (
     regions_file,
     saliency_file,
     simplify_file,
+    tree_file,
 )
-from ._hierarchy import Curve, Tree, curve, tree
+from ._hierarchy import Curve, Tree, curve, linkage, tree
 from ._regions import neighbours, regions
 from .errors import (
     QfzArgumentError,
@@ -56,6 +57,7 @@ __all__ = [
     "cut_file",
     "label",
     "label_file",
+    "linkage",
     "neighbours",
     "regions",
     "regions_file",
@@ -64,4 +66,5 @@ __all__ = [
     "simplify",
     "simplify_file",
     "tree",
+    "tree_file",
 ]

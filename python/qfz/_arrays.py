@@ -35,16 +35,16 @@ def label(
 ) -> tuple[Labels, int]:
     """Label the quasi-flat zones of an image.
 
-    A region is an alpha-component: a largest set of pixels joined by paths whose neighbours differ by
-    at most `alpha`.  With alpha = 0, regions are the connected components of equal values.
+    A region is an alpha-component: a largest set of pixels joined by paths whose neighbours differ
+    by at most `alpha`.  With alpha = 0, regions are the connected components of equal values.
 
     Parameters
     ----------
     image : array_like, (H, W), or (H, W, B) or (B, H, W) with `channel_axis`
-        At most 2**29 pixels, of bool, integers up to 32 bits or float32: read without a copy if rows
-        and bands are contiguous, (H, W) or (B, H, W).  Integers of 64 bits whose values fit 32 bits,
-        and float16, are converted.  A pixel with a NaN, or a masked value of a masked array, in any
-        band is invalid.
+        At most 2**29 pixels, of bool, integers up to 32 bits or float32: read without a copy if
+        rows and bands are contiguous, (H, W) or (B, H, W).  Integers of 64 bits whose values fit 32
+        bits, and float16, are converted.  A pixel with a NaN, or a masked value of a masked array,
+        in any band is invalid.
     alpha : float or None
         Largest dissimilarity of joined neighbours, in the unit of the pixels; numpy.inf is allowed.
         None: two neighbours join if their values are equal.
@@ -69,8 +69,8 @@ def label(
     weights : one float per band, optional
         Absolute differences are multiplied by them; not for "sam".
     edges : array_like, (2, H, W) or (4, H, W), optional
-        Levels of the edges from each pixel to the right, below, and for 8-connected pixels below right
-        and below left, in place of the dissimilarities of `image`; see `saliency`.
+        Levels of the edges from each pixel to the right, below, and for 8-connected pixels below
+        right and below left, in place of the dissimilarities of `image`; see `saliency`.
     threads : int
         Number of threads.  The result does not depend on it.
     engine : {"auto", "cpu", "cuda"}
@@ -134,8 +134,8 @@ def simplify(
     Returns
     -------
     painted : array of the shape and type of `image`
-        The mean of the pixel's region in each band; means of integers are rounded to nearest, halves
-        up.  Invalid pixels keep their values.  A masked array if `image` is one.
+        The mean of the pixel's region in each band; means of integers are rounded to nearest,
+        halves up.  Invalid pixels keep their values.  A masked array if `image` is one.
 
     Examples
     --------
@@ -182,8 +182,8 @@ def saliency(
     -------
     levels : array, (2, H, W), or (4, H, W) for 8-connected pixels
         Levels of the edges from each pixel to the right and below, and for 8-connected pixels below
-        right and below left.  uint32, and 4294967295 where there is no edge, for integer images under
-        "l1" and "linf" without weights; otherwise float32, and NaN where there is no edge.
+        right and below left.  uint32, and 4294967295 where there is no edge, for integer images
+        under "l1" and "linf" without weights; otherwise float32, and NaN where there is no edge.
 
     Examples
     --------

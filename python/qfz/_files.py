@@ -84,8 +84,8 @@ class Options(TypedDict, total=False):
     retries : of a read or write that failed
     work : folder of a journal
     phase : "all", "summarise", "stitch" or "resolve"; with part = (K, N), and work
-    progress : function that is called with a `Progress` now and then, from any thread, one call at a
-        time; the job is cancelled if it raises an exception, which the caller of the job receives
+    progress : function that is called with a `Progress` now and then, from any thread, one call at
+        a time; the job is cancelled if it raises an exception, which the caller of the job receives
         (raised in the last call, of the step "end", it comes too late: the outputs are there)
     """
 
@@ -158,6 +158,9 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "regions": ("regions", _bytes_of),
     "neighbours": ("neighbours", _bytes_of),
     "stats": ("stats", _bytes_of),
+    "colors": ("colors", _bytes_of),
+    "quicklook": ("quicklook", _bytes_of),
+    "forest": ("forest", _bytes_of),
     "min_area_m2": ("min_area_m2", float),
     "layout": ("layout", lambda v: choose(_structs.LAYOUTS, "layout", v)),
 }
@@ -220,8 +223,8 @@ class _Job:
     def run(self) -> Report:
         """Run the job.  An exception of the main thread, such as KeyboardInterrupt, cancels it.
 
-        Python handles signals in the main thread only, and between its own instructions: the job runs
-        in a thread of its own while the main thread waits.
+        Python handles signals in the main thread only, and between its own instructions: the job
+        runs in a thread of its own while the main thread waits.
         """
         report, error = _structs.Report(ctypes.sizeof(_structs.Report)), _structs.Error()
         raised: list[BaseException] = []
@@ -300,6 +303,8 @@ def label_file(
     background: float | None = None,
     regions: Name | None = None,
     neighbours: Name | None = None,
+    colors: Name | None = None,
+    quicklook: Name | None = None,
     stats: Name | None = None,
     stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
@@ -313,7 +318,8 @@ def label_file(
     dst : str or path, or None
         Raster of labels.  None: count the regions only.
     alpha : float, optional
-        Largest dissimilarity of joined neighbours.  None: neighbours join if their values are equal.
+        Largest dissimilarity of joined neighbours.  None: neighbours join if their values are
+        equal.
     min_area : int, optional
         Least number of pixels of a region.
     min_area_m2 : float, optional
@@ -324,6 +330,10 @@ def label_file(
         Also write a table of the regions.
     neighbours : str or path, optional
         Also write a table of the pairs of neighbouring regions.
+    colors : str or path, optional
+        Also write a raster of few colours, different where regions touch.
+    quicklook : str or path, optional
+        Also draw the regions in such colours into this PNG image.
     stats : str, path, or open rasterio dataset, optional
         Add the statistics of this raster, of the size of src, to the table of the regions.
     stats_bands : sequence of int, optional
@@ -352,6 +362,8 @@ def label_file(
         "background": background,
         "regions": regions,
         "neighbours": neighbours,
+        "colors": colors,
+        "quicklook": quicklook,
         "stats": stats,
         "stats_bands": stats_bands,
     }
@@ -369,6 +381,8 @@ def simplify_file(
     labels: Name | None = None,
     regions: Name | None = None,
     neighbours: Name | None = None,
+    colors: Name | None = None,
+    quicklook: Name | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Paint each (alpha, omega)-component of a raster file with its mean; ``qfz simplify``.
@@ -398,6 +412,8 @@ def simplify_file(
         "labels": labels,
         "regions": regions,
         "neighbours": neighbours,
+        "colors": colors,
+        "quicklook": quicklook,
     }
     rule = {"alpha": alpha, "omega": omega}
     return _Job("simplify", src, dst, rule, {**options, **more}).run()
@@ -440,6 +456,8 @@ def cut_file(
     *,
     regions: Name | None = None,
     neighbours: Name | None = None,
+    colors: Name | None = None,
+    quicklook: Name | None = None,
     stats: Name | None = None,
     stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
@@ -459,6 +477,8 @@ def cut_file(
     more = {
         "regions": regions,
         "neighbours": neighbours,
+        "colors": colors,
+        "quicklook": quicklook,
         "stats": stats,
         "stats_bands": stats_bands,
     }
@@ -470,13 +490,15 @@ def regions_file(
     *,
     regions: Name | None = None,
     neighbours: Name | None = None,
+    colors: Name | None = None,
+    quicklook: Name | None = None,
     stats: Name | None = None,
     stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Describe the regions of a raster of labels, of any origin; ``qfz regions``.
 
-    Parameters are those of `label_file`; one of regions and neighbours is needed.
+    Parameters are those of `label_file`; at least one output is needed.
 
     Returns
     -------
@@ -489,10 +511,50 @@ def regions_file(
     more = {
         "regions": regions,
         "neighbours": neighbours,
+        "colors": colors,
+        "quicklook": quicklook,
         "stats": stats,
         "stats_bands": stats_bands,
     }
     return _Job("regions", src, None, {}, {**options, **more}).run()
+
+
+def tree_file(
+    src: Name,
+    dst: Name,
+    forest: Name,
+    *,
+    min_area: int | None = None,
+    min_area_m2: float | None = None,
+    regions: Name | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Write the hierarchy of a raster file as a table; ``qfz tree``.
+
+    Parameters are those of `label_file`, and:
+
+    Parameters
+    ----------
+    dst : str or path
+        Raster of the labels of the regions of level 0.
+    forest : str or path
+        Table of the edges of the minimum spanning forest between these regions.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> report = tree_file("scene.tif", "zones.tif", "forest.csv")  # doctest: +SKIP
+    """
+    more = {
+        "forest": forest,
+        "min_area": min_area,
+        "min_area_m2": min_area_m2,
+        "regions": regions,
+    }
+    return _Job("forest", src, dst, {}, {**options, **more}).run()
 
 
 def curve_file(

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from . import _library, _structs
 from ._image import Source, read_edges
-from ._session import Session, criterion
+from ._session import Session, address, criterion
 
 
 class Tree(NamedTuple):
@@ -46,8 +48,8 @@ def tree(
     Returns
     -------
     parent : uint32 array
-        The parent of each node; a root is its own parent.  Node y * W + x is pixel (y, x); nodes from
-        H * W on are inner nodes.  Inner nodes that are not in use are roots without children.
+        The parent of each node; a root is its own parent.  Node y * W + x is pixel (y, x); nodes
+        from H * W on are inner nodes.  Inner nodes that are not in use are roots without children.
     level : uint32 or float32 array
         The level of each node, in the type of `saliency`: 0 for pixels; an inner node's level is
         higher than those of its children, except that flat zones are inner nodes of level 0.
@@ -110,3 +112,49 @@ def curve(
     if not len(alpha) or alpha[0] > 0:
         alpha, fewer = np.concatenate(([0.0], alpha)), np.concatenate(([0], fewer))
     return Curve(alpha, n_valid - np.cumsum(fewer))
+
+
+def linkage(
+    a: npt.ArrayLike, b: npt.ArrayLike, level: npt.ArrayLike, n_regions: int
+) -> npt.NDArray[np.float64]:
+    """Turn the table of a hierarchy into SciPy's linkage matrix.
+
+    Parameters
+    ----------
+    a, b : array_like, (M,)
+        Labels of two regions, 1 to n_regions, that each row joins: columns of `tree_file`'s table.
+    level : array_like, (M,)
+        Dissimilarity at which the two regions meet.
+    n_regions : int
+        Number of regions of level 0.
+
+    Returns
+    -------
+    linkage : float64 array, (n_regions - 1, 4)
+        Each row: two clusters, their distance, and the number of regions in the new cluster, for
+        scipy.cluster.hierarchy.  Areas that no row joins meet last, at infinity.
+
+    Examples
+    --------
+    >>> linkage([2, 1], [3, 2], [5.0, 1.0], 3).tolist()
+    [[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 5.0, 3.0]]
+    """
+    first, second = (np.ascontiguousarray(ends, np.uint64) for ends in (a, b))
+    levels = np.ascontiguousarray(level, np.float64)
+    if not first.shape == second.shape == levels.shape == (first.size,):
+        raise ValueError(
+            f"a, b and level have shapes {first.shape}, {second.shape}, {levels.shape}"
+        )
+    library, error = _library.for_arrays(), _structs.Error()
+    made = np.empty((max(n_regions - 1, 0), 4))
+    rows = _structs.TreeTable(
+        ctypes.sizeof(_structs.TreeTable),
+        n_regions,
+        first.size,
+        address(first),
+        address(second),
+        address(levels),
+    )
+    status = library.qfz_tree_table_linkage(ctypes.byref(rows), address(made), ctypes.byref(error))
+    _library.check(status, error)
+    return made

@@ -148,8 +148,8 @@ def read_levels(levels: npt.ArrayLike) -> Edges:
     array = np.asarray(levels)
     if array.ndim != 3 or array.shape[0] not in (2, 4):
         raise ValueError(
-            f"levels of edges have shape {array.shape}; it must be (2, H, W) for 4-connected pixels "
-            "and (4, H, W) for 8-connected pixels"
+            f"levels of edges have shape {array.shape}; it must be (2, H, W) for 4-connected "
+            "pixels and (4, H, W) for 8-connected pixels"
         )
     if array.dtype not in _TYPES:
         array = _to_supported(array, "levels of edges")

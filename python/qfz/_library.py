@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Finds and opens libqfz.
 
-A wheel holds the in-memory library beside this file: it computes on arrays.  Functions on files need
-a libqfz that was built with GDAL.  It is, in this order, the file that the environment variable
-QFZ_LIBRARY names, the library beside this file, or ``libqfz.so.1`` of the system.
+A wheel holds the in-memory library beside this file: it computes on arrays.  Functions on files
+need a libqfz that was built with GDAL.  It is, in this order, the file that the environment
+variable QFZ_LIBRARY names, the library beside this file, or ``libqfz.so.1`` of the system.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Library:
         except OSError as error:
             raise QfzLibraryError(f"{name}: {error}") from None
         for function, (result, parameters) in _structs.FUNCTIONS.items():
-            address: Any = getattr(self._dll, function)
+            address: Any = getattr(self._dll, function, None)
+            if address is None:  # an older 1.x
+                continue
             address.restype = result
             address.argtypes = parameters
             setattr(self, function, address)
@@ -41,6 +43,8 @@ class Library:
             raise QfzLibraryError(f"{name} is libqfz {version // 10000}; qfz needs libqfz {_MAJOR}")
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("qfz_"):
+            raise QfzLibraryError(f"{self.name} has no function {name}; a newer libqfz has it")
         raise AttributeError(name)
 
     @property

@@ -21,7 +21,7 @@ _STATISTICS = ("mean", "min", "max", "stddev")
 
 
 def _as_structured(columns: dict[str, npt.NDArray[Any]], n_bands: int | None) -> npt.NDArray[Any]:
-    """Join columns; n_bands None: the image has no axis of bands, so statistics are single numbers."""
+    """Join columns; n_bands None: the image has no axis of bands; statistics are numbers."""
     shape = () if n_bands is None else (n_bands,)
     fields = [
         (name, column.dtype, shape if name in _STATISTICS else ())
@@ -117,10 +117,10 @@ def regions(
         As `label` returns it.
     table : structured array, (N,), or DataFrame
         Row i describes the region with label i + 1: `label`; `pixels`, their number; `x`, `y`, the
-        centroid in pixels, where the centre of the first pixel is (0.5, 0.5); `x0`, `y0`, `x1`, `y1`,
-        the bounding box, columns x0 to x1 - 1 and rows y0 to y1 - 1; `mean`, `min`, `max`, `stddev`
-        of the pixel values, in their unit, of each band where the image has bands; the deviation is
-        that of the population.  Sums are exact.
+        centroid in pixels, where the centre of the first pixel is (0.5, 0.5); `x0`, `y0`, `x1`,
+        `y1`, the bounding box, columns x0 to x1 - 1 and rows y0 to y1 - 1; `mean`, `min`, `max`,
+        `stddev` of the pixel values, in their unit, of each band where the image has bands; the
+        deviation is that of the population.  Sums are exact.
 
     Examples
     --------

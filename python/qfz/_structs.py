@@ -31,7 +31,7 @@ ECANCEL = 5
 
 DISTANCES = {"l1": 0, "l2": 1, "linf": 2, "sam": 3}
 ENGINES = {"auto": 0, "cpu": 1, "cuda": 2}
-TASKS = {"label": 0, "simplify": 1, "saliency": 2, "cut": 3, "curve": 4, "regions": 5}
+TASKS = {"label": 0, "simplify": 1, "saliency": 2, "cut": 3, "curve": 4, "regions": 5, "forest": 6}
 LAYOUTS = {"edges": 0, "pixel": 1, "khalimsky": 2}
 NODATA_RULES = {"all": 0, "any": 1}
 
@@ -141,6 +141,12 @@ class Job(ctypes.Structure):
         ("stats", c_char_p),
         ("stats_bands", POINTER(c_int)),
         ("n_stats_bands", c_int64),
+        ("colors", c_char_p),
+        ("quicklook", c_char_p),
+        ("forest", c_char_p),
+        ("polygons", c_char_p),
+        ("simplify_tolerance", c_double),
+        ("columns", c_char_p),
     ]
 
 
@@ -230,6 +236,17 @@ class Features(ctypes.Structure):
     ]
 
 
+class TreeTable(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("n_regions", c_int64),
+        ("n", c_int64),
+        ("a", c_void_p),
+        ("b", c_void_p),
+        ("level", c_void_p),
+    ]
+
+
 _error = POINTER(Error)
 
 #: Function: result, parameters.
@@ -257,5 +274,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "qfz_session_tree": (Tree, [c_void_p]),
     "qfz_session_tree_room": (c_int64, [c_void_p]),
     "qfz_session_features": (c_int, [c_void_p, c_uint32, c_uint32, POINTER(Features), _error]),
+    "qfz_tree_table_linkage": (c_int, [POINTER(TreeTable), c_void_p, _error]),
     "qfz_session_paint": (c_int, [c_void_p, c_int, c_void_p, c_int, c_void_p, _error]),
 }

@@ -38,7 +38,7 @@ class RandomImage:
         return self._laid_out(np.moveaxis(self.bands, 0, axis)), axis
 
     def _laid_out(self, array):
-        """The same values: as they are, in Fortran's order, reversed twice, or every other element."""
+        """The same values: as they are, in Fortran's order, reversed, or every other element."""
         way = int(self.rng.integers(0, 4))
         if way == 0:
             return array

@@ -110,6 +110,28 @@ def test_curve_file(scene):
     assert curve.exact_below == np.inf and curve.report.pixels == values[0].size
 
 
+def test_tree_file_and_linkage(scene, tmp_path):
+    src, values = scene
+    zones, forest = tmp_path / "zones.tif", tmp_path / "forest.csv"
+    n = qfz.tree_file(src, zones, forest).regions
+    rows = np.genfromtxt(forest, delimiter=",", names=True)
+    matrix = qfz.linkage(rows["a"], rows["b"], rows["level"], n)
+    assert matrix.shape == (n - 1, 4) and matrix[-1, 3] == n
+    for alpha in 0, 3, 12:
+        joins = np.count_nonzero(matrix[:, 2] <= alpha)
+        assert n - joins == qfz.label(values, alpha, channel_axis=0)[1]
+    with pytest.raises(qfz.QfzArgumentError, match="row 1"):
+        qfz.linkage([1, 2], [2, 1], [1, 2], 3)
+
+
+def test_colors_and_quicklook(scene, tmp_path):
+    src, _ = scene
+    colors, picture = tmp_path / "colors.tif", tmp_path / "look.png"
+    qfz.label_file(src, tmp_path / "labels.tif", 9, colors=colors, quicklook=picture)
+    assert colors.read_bytes()[:2] == b"II"
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
 def test_regions_file(scene, tmp_path):
     src, values = scene
     names, rows, pairs = (tmp_path / n for n in ("labels.tif", "regions.csv", "pairs.csv"))
@@ -171,6 +193,7 @@ NAMES = {
     "j": "threads",
     "gpus": "gpus",
     "table": "regions",
+    "colours": "colors",
     "count-only": "dst",
 }
 IGNORED = {("saliency", "alpha")}  # the hierarchy is of all alphas
@@ -178,7 +201,7 @@ NOT_HERE = {"quiet", "q", "json", "help", "h", "version"}
 
 
 @pytest.mark.skipif(not COMMAND, reason="needs the command, as QFZ_COMMAND")
-@pytest.mark.parametrize("task", ["label", "simplify", "saliency", "cut", "regions"])
+@pytest.mark.parametrize("task", ["label", "simplify", "saliency", "cut", "regions", "tree"])
 def test_every_option_of_the_command_is_a_keyword(task):
     table = subprocess.run([COMMAND, "help", "--table"], check=True, capture_output=True, text=True)
     function = getattr(qfz, f"{task}_file")

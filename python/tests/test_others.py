@@ -91,6 +91,41 @@ def test_higra(alpha, bands):
     )
 
 
+def test_xarray():
+    xarray = pytest.importorskip("xarray")
+    import qfz.xr
+
+    values = np.stack([image_of(9), image_of(9, 1)])
+    coords = {"band": [1, 2], "y": np.arange(60) * -10.0, "x": np.arange(75) * 10.0}
+    da = xarray.DataArray(values, coords, ("band", "y", "x"), attrs={"units": "K"})
+    labels, n = qfz.xr.label(da, 2)
+    expected, m = qfz.label(values, 2, channel_axis=0)
+    np.testing.assert_array_equal(labels.values, expected)
+    assert (
+        n == m and labels.dims == ("y", "x") and labels.y[1] == -10 and "band" not in labels.coords
+    )
+    turned = qfz.xr.label(da.transpose("y", "x", "band"), 2)[0]
+    np.testing.assert_array_equal(turned.values, expected)
+    painted = qfz.xr.simplify(da, omega=3)
+    np.testing.assert_array_equal(painted.values, qfz.simplify(values, omega=3, channel_axis=0))
+    assert painted.attrs == da.attrs and painted.dims == da.dims
+    with pytest.raises(ValueError, match="band_dim"):
+        qfz.xr.label(da.rename(band="time"))
+
+
+def test_rioxarray():
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("rioxarray")
+    import qfz.xr
+
+    values = image_of(4)
+    coords = {"y": np.arange(60) * -10.0, "x": np.arange(75) * 10.0}
+    da = xarray.DataArray(values, coords, ("y", "x")).rio.write_crs(32618).rio.write_nodata(3)
+    labels, _ = qfz.xr.label(da)
+    np.testing.assert_array_equal(labels.values, qfz.label(values, mask=values != 3)[0])
+    assert labels.rio.crs == da.rio.crs and labels.rio.nodata == 0
+
+
 def test_pandas():
     pandas = pytest.importorskip("pandas")
     image = np.stack([image_of(3), image_of(5, 1)])

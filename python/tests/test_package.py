@@ -71,6 +71,8 @@ def test_constants_are_those_of_the_library():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_of_docstrings(module):
+    if module == "qfz.xr":
+        pytest.importorskip("xarray")
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
@@ -95,7 +97,16 @@ def test_type_hints():
     pytest.importorskip("mypy.api")
     package = Path(qfz.__file__).parent
     result = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, package],
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--ignore-missing-imports",
+            "--cache-dir",
+            os.devnull,
+            package,
+        ],
         capture_output=True,
         text=True,
         cwd=package.parent,

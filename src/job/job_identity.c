@@ -52,6 +52,7 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_text(out, "output", job->dst);
     write_text(out, "labels", job->labels);
     write_text(out, "regions", job->regions);
+    if (job->columns) write_text(out, "columns", job->columns);
     write_text(out, "neighbours", job->neighbours);
     write_text(out, "polygons", job->polygons);
     if (job->polygons) (void)fprintf(out, "tolerance\t%.17g\n", job->simplify_tolerance);

@@ -56,8 +56,7 @@ void qfz_label_outputs_clean(const qfz_job *job)
         if (outputs[i]) qfz_output_clean(outputs[i]);
 }
 
-/* ------------------------------------------------------------------------------------------ open
- */
+/* --------------------------------------------------------------------------------------- open */
 /* The rule by which the values of --stats have levels. */
 static qfz_status make_stats_rule(qfz_label_outputs *out, qfz_error *err)
 {
@@ -128,15 +127,14 @@ qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
     return qfz_label_paint_open(&out->paint, bytes, err);
 }
 
-static void close_records(qfz_label_outputs *out)
+/* Frees what the outputs that follow do not need. */
+static void drop_read(qfz_label_outputs *out)
 {
-    qfz_neighbours_close(out->neighbours);
-    qfz_zones_close(out->zones);
     qfz_values_close(out->level_values);
     qfz_values_close(out->stats_values);
-    out->neighbours = NULL;
-    out->zones = NULL;
+    qfz_zones_close(out->zones);
     out->level_values = out->stats_values = NULL;
+    out->zones = NULL;
 }
 
 void qfz_label_outputs_close(qfz_label_outputs *out)
@@ -144,7 +142,8 @@ void qfz_label_outputs_close(qfz_label_outputs *out)
     if (out->paints) qfz_label_paint_close(&out->paint);
     qfz_table_close(out->pairs);
     qfz_table_close(out->polygons);
-    close_records(out);
+    qfz_neighbours_close(out->neighbours);
+    drop_read(out);
     qfz_source_close(out->stats);
 }
 
@@ -212,16 +211,18 @@ static qfz_status write_pairs(qfz_label_outputs *out, qfz_error *err)
     qfz_progress_begin(out->pass.progress, "neighbours", QFZ_LABEL_OUTPUTS_SHARE / 3, 0);
     QFZ_TRY(qfz_neighbour_rows_write(out->neighbours, out->rule != NULL, out->pass.n_threads,
                                      out->job, out->source, out->pass.progress, &out->pairs, err));
+    qfz_neighbours_close(out->neighbours);
+    out->neighbours = NULL;
     return qfz_table_finish(out->pairs, err);
 }
 
 /* Records are no longer needed when polygons are made, which take their memory. */
 qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
 {
+    drop_read(out);
     if (out->neighbours) QFZ_TRY(write_pairs(out, err));
     if (out->paints) QFZ_TRY(qfz_label_paint_finish(&out->paint, QFZ_LABEL_OUTPUTS_SHARE / 3, err));
     if (!out->job->polygons) return QFZ_OK;
-    close_records(out);
     return qfz_polygon_rows_write(&out->pass, out->job, out->source, out->memory_bytes, out->folder,
                                   &out->polygons, &out->counts, err);
 }

@@ -51,7 +51,8 @@ void qfz_label_outputs_close(qfz_label_outputs *outputs); /* deletes unfinished 
 /* The pass over the labels for zones and neighbours.  Then outputs->zones can be read, once. */
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *outputs, qfz_error *err);
 
-/* Writes the outputs, complete but under temporary names; polygons by passes of their own. */
+/* Writes the outputs, complete but under temporary names; polygons by passes of their own.  The
+ * zones are closed. */
 qfz_status qfz_label_outputs_finish(qfz_label_outputs *outputs, qfz_error *err);
 
 /* As qfz_sink_place() and qfz_sink_commit(). */

@@ -136,6 +136,7 @@ qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
 {
     if (out->run->setup->comparison) return QFZ_OK;
     QFZ_TRY(place_all(out, err));
+    QFZ_TRY(qfz_region_rows_check(out->run, err));
     return out->run->work ? open_journal(out, err) : qfz_outputs_create(out, err);
 }
 

@@ -34,9 +34,9 @@ typedef struct polygons {
     int64_t memory_bytes;
 
     qfz_tiling tiling;
-    qfz_arcs *arcs;           /* for each thread */
-    uint64_t **read, **tiles; /* for each thread: labels as read, and with all pixels around */
-    pthread_mutex_t lock;     /* of chains and map */
+    qfz_arcs *arcs;       /* for each thread */
+    uint64_t **tiles;     /* for each thread: labels with all pixels around */
+    pthread_mutex_t lock; /* of chains and map */
     qfz_arc_store *store;
     qfz_corner_map *map; /* NULL: lines are not simplified */
 
@@ -93,7 +93,6 @@ static qfz_status open_tracing(polygons *p, qfz_error *err)
     const int64_t px = clamp(most, TILE_PX_MIN, TILE_PX_MAX), side = p->job->tile_px;
     QFZ_TRY(qfz_tiling_choose(&p->tiling, info, side * side <= px ? (int32_t)side : 0, px, err));
     QFZ_TRY(QFZ_NEW_ZERO(&p->arcs, n_threads, err));
-    QFZ_TRY(QFZ_NEW_ZERO(&p->read, n_threads, err));
     QFZ_TRY(QFZ_NEW_ZERO(&p->tiles, n_threads, err));
     if (p->job->simplify_tolerance > 0)
         QFZ_TRY(qfz_corner_map_create(&p->map, info->w, info->h, err));
@@ -105,17 +104,16 @@ static void close_tracing(polygons *p)
 {
     for (int i = 0; i < p->pass->n_threads; i++) {
         if (p->arcs) qfz_arcs_fini(&p->arcs[i]);
-        if (p->read) free(p->read[i]);
         if (p->tiles) free(p->tiles[i]);
     }
     free(p->arcs);
-    free(p->read);
     free(p->tiles);
     p->arcs = NULL;
-    p->read = p->tiles = NULL;
+    p->tiles = NULL;
 }
 
-/* Reads a tile and the pixels around it; there are none outside the raster. */
+/* Reads a tile and the pixels around it; there are none outside the raster.  The rows are read into
+ * the end of the array, from where each moves forward to its place. */
 static qfz_status read_tile(const polygons *p, int thread, qfz_box box, qfz_error *err)
 {
     const qfz_tiling *const t = &p->tiling;
@@ -124,14 +122,20 @@ static qfz_status read_tile(const polygons *p, int thread, qfz_box box, qfz_erro
                             .x0 = box.x0 > 0 ? box.x0 - 1 : 0,
                             .y1 = box.y1 < t->h ? box.y1 + 1 : t->h,
                             .x1 = box.x1 < t->w ? box.x1 + 1 : t->w};
-    const int64_t room = (t->tile_w + 2) * (t->tile_h + 2), n = qfz_box_w(around);
-    if (!p->read[thread]) QFZ_TRY(QFZ_NEW(&p->read[thread], room, err));
-    if (!p->tiles[thread]) QFZ_TRY(QFZ_NEW(&p->tiles[thread], room, err));
-    QFZ_TRY(p->pass->read(p->pass->arg, thread, around, p->read[thread], err));
-    memset(p->tiles[thread], 0, (size_t)(w * h) * sizeof **p->tiles);
-    for (int64_t y = around.y0; y < around.y1; y++)
-        memcpy(p->tiles[thread] + (y - box.y0 + 1) * w + around.x0 - box.x0 + 1,
-               p->read[thread] + (y - around.y0) * n, (size_t)n * sizeof **p->tiles);
+    const int64_t n = qfz_box_w(around), n_rows = qfz_box_h(around);
+    const int64_t left = around.x0 - box.x0 + 1, top = around.y0 - box.y0 + 1;
+    if (!p->tiles[thread])
+        QFZ_TRY(QFZ_NEW_LARGE(&p->tiles[thread], (t->tile_w + 2) * (t->tile_h + 2), err));
+    uint64_t *const tile = p->tiles[thread], *const read = tile + w * h - n * n_rows;
+    QFZ_TRY(p->pass->read(p->pass->arg, thread, around, read, err));
+    memset(tile, 0, (size_t)(top * w) * sizeof *tile);
+    for (int64_t y = 0; y < n_rows; y++) {
+        uint64_t *const row = tile + (top + y) * w;
+        memmove(row + left, read + y * n, (size_t)n * sizeof *row);
+        if (left) row[0] = 0;
+        if (left + n < w) row[w - 1] = 0;
+    }
+    memset(tile + (top + n_rows) * w, 0, (size_t)((h - top - n_rows) * w) * sizeof *tile);
     return QFZ_OK;
 }
 

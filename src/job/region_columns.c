@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/parallel.h"
 
-enum { NAME_BYTES = 32 };
+/* Each thread has a transformation of PROJ of its own, which takes milliseconds to make. */
+enum { NAME_BYTES = 32, THREADS_MAX = 8, ROWS_PER_PIECE = 512 };
 
 /* What a column holds; those from MEAN on once for each band. */
 typedef enum content {
@@ -55,8 +57,9 @@ typedef struct column {
 
 struct qfz_region_columns {
     const qfz_source *source;
-    qfz_lon_lat *lon_lat; /* NULL: there is no longitude and latitude */
-    int words;            /* of a record */
+    int n_threads;
+    qfz_lon_lat *lon_lat[THREADS_MAX]; /* of each thread; NULL: no longitude and latitude */
+    int words;                         /* of a record */
     double area_unit;
     int64_t n_rows; /* room of every array */
     int n_columns;
@@ -65,6 +68,7 @@ struct qfz_region_columns {
     void **values;     /* for each column an array; of a type of 64 bits */
     double *x, *y;     /* the points, in the CRS ... */
     double *lon, *lat; /* ... and on WGS 84 */
+    uint64_t *records; /* of the batch being filled */
     qfz_table_rows rows;
 };
 
@@ -84,16 +88,22 @@ static void add(qfz_region_columns *c, content what, int band)
 static void choose(qfz_region_columns *c, int n_stats)
 {
     for (content i = 0; i < MEAN; i++)
-        if (c->lon_lat || (i != LON && i != LAT)) add(c, i, 0);
+        if (c->lon_lat[0] || (i != LON && i != LAT)) add(c, i, 0);
     for (int b = 0; b < n_stats; b++)
         for (content i = MEAN; i < CONTENTS; i++)
             add(c, i, b);
 }
 
+int qfz_region_columns_most(int n_stats)
+{
+    return (int)MEAN + n_stats * (int)(CONTENTS - MEAN);
+}
+
 static qfz_status make(qfz_region_columns *c, int n_stats, qfz_error *err)
 {
-    const int room = (int)MEAN + n_stats * (int)(CONTENTS - MEAN);
-    QFZ_TRY(qfz_lon_lat_open(&c->lon_lat, c->source, err));
+    const int room = qfz_region_columns_most(n_stats);
+    for (int i = 0; i < c->n_threads; i++)
+        QFZ_TRY(qfz_lon_lat_open(&c->lon_lat[i], c->source, err));
     QFZ_TRY(QFZ_NEW(&c->columns, room, err));
     QFZ_TRY(QFZ_NEW(&c->specs, room, err));
     QFZ_TRY(QFZ_NEW_ZERO(&c->values, room, err));
@@ -107,7 +117,8 @@ static qfz_status make(qfz_region_columns *c, int n_stats, qfz_error *err)
 }
 
 qfz_status qfz_region_columns_open(qfz_region_columns **columns, const qfz_source *source,
-                                   int n_bands, int n_stats, int64_t n_rows, qfz_error *err)
+                                   int n_bands, int n_stats, int64_t n_rows, int n_threads,
+                                   qfz_error *err)
 {
     qfz_region_columns *c = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&c, 1, err));
@@ -115,6 +126,7 @@ qfz_status qfz_region_columns_open(qfz_region_columns **columns, const qfz_sourc
     c->words = qfz_record_words(qfz_source_get_info(source)->type, n_bands);
     c->area_unit = qfz_source_area_unit(source);
     c->n_rows = n_rows;
+    c->n_threads = n_threads < THREADS_MAX ? n_threads : THREADS_MAX;
     const qfz_status st = make(c, n_stats, err);
     if (st == QFZ_OK)
         *columns = c;
@@ -135,7 +147,8 @@ void qfz_region_columns_close(qfz_region_columns *c)
     free(c->y);
     free(c->lon);
     free(c->lat);
-    qfz_lon_lat_close(c->lon_lat);
+    for (int i = 0; i < c->n_threads; i++)
+        qfz_lon_lat_close(c->lon_lat[i]);
     free(c);
 }
 
@@ -151,18 +164,22 @@ qfz_table_spec qfz_region_columns_spec(const qfz_region_columns *c, const char *
 }
 
 /* --------------------------------------------------------------------------------------- values */
-static void set_places(qfz_region_columns *c, uint64_t *records, int64_t n)
+/* Of rows first .. end - 1. */
+static void set_places(qfz_region_columns *c, int64_t first, int64_t end,
+                       const qfz_lon_lat *lon_lat)
 {
+    const int64_t n = end - first;
+    double *const x = c->x + first, *const y = c->y + first;
     for (int64_t i = 0; i < n; i++) {
-        const qfz_record *const record = qfz_record_at(records, c->words, i);
-        c->x[i] = (double)record->sum_x / (double)record->pixels + 0.5;
-        c->y[i] = (double)record->sum_y / (double)record->pixels + 0.5;
+        const qfz_record *const record = qfz_record_at(c->records, c->words, first + i);
+        x[i] = (double)record->sum_x / (double)record->pixels + 0.5;
+        y[i] = (double)record->sum_y / (double)record->pixels + 0.5;
     }
-    qfz_source_to_crs(c->source, n, c->x, c->y);
-    if (!c->lon_lat) return;
-    memcpy(c->lon, c->x, (size_t)n * sizeof *c->lon);
-    memcpy(c->lat, c->y, (size_t)n * sizeof *c->lat);
-    qfz_lon_lat_convert(c->lon_lat, n, c->lon, c->lat);
+    qfz_source_to_crs(c->source, n, x, y);
+    if (!lon_lat) return;
+    memcpy(c->lon + first, x, (size_t)n * sizeof *x);
+    memcpy(c->lat + first, y, (size_t)n * sizeof *y);
+    qfz_lon_lat_convert(lon_lat, n, c->lon + first, c->lat + first);
 }
 
 /* The corners of a box in pixels span the box in the CRS, where the raster may be rotated. */
@@ -220,13 +237,27 @@ static void set_row(qfz_region_columns *c, const qfz_record *record, int64_t row
     }
 }
 
-const qfz_table_rows *qfz_region_columns_fill(qfz_region_columns *c, uint64_t *records, int64_t n)
+static qfz_status set_piece(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    qfz_region_columns *const c = arg;
+    const int64_t first = item * ROWS_PER_PIECE, left = c->rows.n - first;
+    const int64_t end = first + (left < ROWS_PER_PIECE ? left : ROWS_PER_PIECE);
+    (void)err;
+    set_places(c, first, end, c->lon_lat[worker]);
+    for (int64_t i = first; i < end; i++)
+        set_row(c, qfz_record_at(c->records, c->words, i), i);
+    return QFZ_OK;
+}
+
+qfz_status qfz_region_columns_fill(qfz_region_columns *c, uint64_t *records, int64_t n,
+                                   const qfz_table_rows **rows, qfz_error *err)
 {
     assert(n <= c->n_rows);
-    set_places(c, records, n);
-    for (int64_t i = 0; i < n; i++)
-        set_row(c, qfz_record_at(records, c->words, i), i);
+    c->records = records;
     c->rows =
         (qfz_table_rows){.n = n, .columns = (const void *const *)c->values, .x = c->x, .y = c->y};
-    return &c->rows;
+    QFZ_TRY(qfz_parallel_for(c->n_threads, (n + ROWS_PER_PIECE - 1) / ROWS_PER_PIECE, set_piece, c,
+                             err));
+    *rows = &c->rows;
+    return QFZ_OK;
 }

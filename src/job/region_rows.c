@@ -11,6 +11,20 @@ static int stats_bands(const qfz_setup *setup)
     return setup->job->task == QFZ_CUT ? 0 : setup->info.n_bands;
 }
 
+/* Workers and caches are still there while GDAL keeps rows. */
+static int64_t memory_of(const qfz_setup *setup)
+{
+    return setup->memory_bytes / 4;
+}
+
+qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    if (!setup->job->regions) return QFZ_OK;
+    return qfz_table_check_rows(setup->job->regions, qfz_region_columns_most(stats_bands(setup)),
+                                (int64_t)run->count.total, memory_of(setup), err);
+}
+
 static qfz_status open_columns(qfz_region_rows *rows, qfz_error *err)
 {
     const qfz_setup *const setup = rows->run->setup;
@@ -18,10 +32,11 @@ static qfz_status open_columns(qfz_region_rows *rows, qfz_error *err)
     qfz_region_columns *regions = NULL;
     qfz_zone_columns *zones = NULL;
     QFZ_TRY(qfz_region_columns_open(&regions, rows->run->source, setup->info.n_bands,
-                                    stats_bands(setup), ROWS, err));
+                                    stats_bands(setup), ROWS, setup->n_threads, err));
     const qfz_status st =
         labels ? qfz_zone_columns_open(&zones, labels->stats, labels->zones, ROWS, err) : QFZ_OK;
-    if (st == QFZ_OK) return qfz_table_columns_init(&rows->columns, regions, zones, err);
+    if (st == QFZ_OK)
+        return qfz_table_columns_init(&rows->columns, regions, zones, setup->job->columns, err);
     qfz_region_columns_close(regions);
     return st;
 }
@@ -36,6 +51,7 @@ qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_o
     spec.path = run->setup->job->regions;
     spec.n_rows = (int64_t)run->count.total;
     spec.n_threads = run->setup->n_threads;
+    spec.memory_bytes = memory_of(run->setup);
     return qfz_table_create(&rows->table, run->source, &options, &spec, err);
 }
 
@@ -63,8 +79,8 @@ qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t
     for (int64_t first = 0; first < n; first += ROWS) {
         const int64_t some = n - first < ROWS ? n - first : ROWS;
         QFZ_TRY(set_zones(rows, some, err));
-        const qfz_table_rows batch =
-            qfz_table_columns_fill(&rows->columns, records + first * words, some);
+        qfz_table_rows batch;
+        QFZ_TRY(qfz_table_columns_fill(&rows->columns, records + first * words, some, &batch, err));
         QFZ_TRY(qfz_table_write(rows->table, &batch, err));
         rows->n += some;
         QFZ_TRY(qfz_progress_advance_to(&rows->run->progress, (double)rows->n / total, err));

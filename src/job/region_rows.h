@@ -15,6 +15,10 @@ typedef struct qfz_region_rows {
     int64_t n;                 /* rows written */
 } qfz_region_rows;
 
+/* After numbering: QFZ_ENOMEM or QFZ_EARG if the table, where the job has one, cannot hold as many
+ * rows in the memory of the job (qfz_table_check_rows()). */
+qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err);
+
 /* Creates the job's table.  labels (borrowed): its zones, which have a record for each row, give
  * the statistics of --stats; NULL: none.  The caller calls close() even after a failure. */
 qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_outputs *labels,

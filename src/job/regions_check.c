@@ -11,6 +11,8 @@ static qfz_status check_stats(const qfz_job *job, qfz_error *err)
     if (job->n_stats_bands < 0 || job->n_stats_bands > QFZ_MAX_BANDS ||
         (job->n_stats_bands > 0 && !job->stats))
         return qfz_fail(err, QFZ_EARG, "%lld bands of statistics", (long long)job->n_stats_bands);
+    if (job->columns && !job->regions)
+        return qfz_fail(err, QFZ_EARG, "columns are chosen, but no table of regions is named");
     if (job->stats && !job->regions && (!job->neighbours || job->task != QFZ_REGIONS))
         return qfz_fail(err, QFZ_EARG,
                         "%s: statistics of it need a table of regions; name one by --regions",

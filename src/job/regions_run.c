@@ -7,7 +7,7 @@
 #include "job/label_outputs.h"
 #include "job/output_links.h"
 #include "job/raster_options.h"
-#include "job/region_columns.h"
+#include "job/table_columns.h"
 #include "job/regions_check.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
@@ -36,6 +36,11 @@ static qfz_status check_outputs(regions_run *run, int64_t memory_bytes, qfz_erro
     const qfz_output_options options = qfz_job_output_options(&run->job);
     if (run->job.regions)
         QFZ_TRY(qfz_table_check(run->source, &options, run->job.regions, QFZ_POINTS, err));
+    if (run->job.columns) {
+        QFZ_TRY(qfz_source_locate(run->source, err));
+        QFZ_TRY(
+            qfz_table_columns_check(run->source, 0, run->job.stats != NULL, run->job.columns, err));
+    }
     return qfz_label_outputs_check(&run->job, run->source, memory_bytes, err);
 }
 
@@ -48,8 +53,15 @@ static qfz_status open_readers(regions_run *run, int n, qfz_error *err)
     return QFZ_OK;
 }
 
-/* The budget: an eighth for GDAL's blocks, five eighths for tiles and records; the rest is for
- * tables, the program itself, and libraries. */
+/* The budget: some for the program itself and its libraries; an eighth of it for GDAL's blocks;
+ * half of the rest for tiles and records, since tables and heaps need theirs too. */
+static int64_t outputs_bytes(int64_t budget)
+{
+    const int64_t program = 64 << 20, least = 8 << 20;
+    const int64_t bytes = (budget - budget / 8 - program) / 2;
+    return bytes > least ? bytes : least;
+}
+
 static qfz_status open_run(regions_run *run, qfz_error *err)
 {
     qfz_job *const job = &run->job;
@@ -60,7 +72,7 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
     QFZ_TRY(qfz_output_links_follow(job, run->links, err));
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY(qfz_source_open(&run->source, &options, err));
-    QFZ_TRY(check_outputs(run, bytes / 8 * 5, err));
+    QFZ_TRY(check_outputs(run, outputs_bytes(bytes), err));
     QFZ_TRY(open_readers(run, qfz_job_threads(job), err));
     run->outputs = (qfz_label_outputs){
         .job = job,
@@ -69,7 +81,7 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
                  .arg = run,
                  .n_threads = run->n_readers,
                  .progress = &run->progress},
-        .memory_bytes = bytes / 8 * 5,
+        .memory_bytes = outputs_bytes(bytes),
         .has_zones = job->regions || !job->polygons, /* polygons are counted, too */
     };
     return qfz_label_outputs_open(&run->outputs, err);

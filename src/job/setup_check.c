@@ -101,6 +101,8 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "a second raster of labels belongs to simplify only");
     if (job->regions && job->task == QFZ_SALIENCY)
         return qfz_fail(err, QFZ_EARG, "a saliency raster has no regions to list");
+    if (job->columns && !job->regions)
+        return qfz_fail(err, QFZ_EARG, "columns are chosen, but no table of regions is named");
     if (job->labels && strcmp(job->labels, job->dst) == 0)
         return qfz_fail(err, QFZ_EARG, "%s: named for two outputs; give each its own name",
                         job->dst);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* table_columns.h - the columns of a table of regions: those of records, then, where a job has
- * statistics of another raster, those of zones. */
+/* table_columns.h - the columns of a table of regions: of those of records and, where a job has
+ * statistics of another raster, those of zones, the ones that the job chooses. */
 #ifndef QFZ_TABLE_COLUMNS_H
 #define QFZ_TABLE_COLUMNS_H
 
@@ -10,19 +10,27 @@
 typedef struct qfz_table_columns {
     qfz_region_columns *regions;
     qfz_zone_columns *zones; /* NULL: none */
-    int n, n_zones;          /* columns, and those of zones among them */
+    int n, n_regions;        /* chosen columns; columns of regions */
+    int *chosen;             /* for each its number among those of regions, then those of zones */
     qfz_column *specs;
     const void **values;
     qfz_table_spec spec; /* without path, rows and threads */
 } qfz_table_columns;
 
+/* QFZ_EARG if names, separated by commas, name a column that a table of the source, which is
+ * located, cannot have, or one twice.  Names of a table with columns of zones are checked by
+ * qfz_table_columns_init().  names NULL: all columns. */
+qfz_status qfz_table_columns_check(const qfz_source *source, int n_stats, bool has_zones,
+                                   const char *names, qfz_error *err);
+
 /* take_regions and take_zones (NULL: none) belong to the columns, also after a failure. */
 qfz_status qfz_table_columns_init(qfz_table_columns *columns, qfz_region_columns *take_regions,
-                                  qfz_zone_columns *take_zones, qfz_error *err);
+                                  qfz_zone_columns *take_zones, const char *names, qfz_error *err);
 void qfz_table_columns_fini(qfz_table_columns *columns); /* zeroed columns are allowed */
 
 /* The rows of n records; those of zones are set (qfz_zone_columns_set()).  Valid until the next
  * call. */
-qfz_table_rows qfz_table_columns_fill(qfz_table_columns *columns, uint64_t *records, int64_t n);
+qfz_status qfz_table_columns_fill(qfz_table_columns *columns, uint64_t *records, int64_t n,
+                                  qfz_table_rows *rows, qfz_error *err);
 
 #endif

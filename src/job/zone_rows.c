@@ -24,10 +24,11 @@ static qfz_status open_columns(zone_rows *rows, qfz_error *err)
     const qfz_label_outputs *const out = rows->outputs;
     qfz_region_columns *regions = NULL;
     qfz_zone_columns *zones = NULL;
-    QFZ_TRY(qfz_region_columns_open(&regions, out->source, 0, 0, ROWS, err));
+    QFZ_TRY(qfz_region_columns_open(&regions, out->source, 0, 0, ROWS, out->pass.n_threads, err));
     const qfz_status st =
         out->stats ? qfz_zone_columns_open(&zones, out->stats, out->zones, ROWS, err) : QFZ_OK;
-    if (st == QFZ_OK) return qfz_table_columns_init(&rows->columns, regions, zones, err);
+    if (st == QFZ_OK)
+        return qfz_table_columns_init(&rows->columns, regions, zones, out->job->columns, err);
     qfz_region_columns_close(regions);
     return st;
 }
@@ -56,7 +57,8 @@ static void close_rows(zone_rows *rows)
 static qfz_status flush(zone_rows *rows, qfz_error *err)
 {
     if (rows->n == 0) return QFZ_OK;
-    const qfz_table_rows batch = qfz_table_columns_fill(&rows->columns, rows->records, rows->n);
+    qfz_table_rows batch;
+    QFZ_TRY(qfz_table_columns_fill(&rows->columns, rows->records, rows->n, &batch, err));
     rows->n = 0;
     QFZ_TRY(qfz_table_write(rows->table, &batch, err));
     return qfz_progress_advance_to(rows->outputs->pass.progress,

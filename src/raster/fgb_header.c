@@ -57,8 +57,11 @@ static qfz_status write_model(const qfz_table_target *target, const char *path, 
     const qfz_table_rows row = {
         .n = 1, .columns = columns, .x = at, .y = at, .wkb = polygon, .wkb_starts = starts};
     const qfz_table_writer *const writer = &qfz_table_writer_ogr;
+    qfz_table_spec spec = *target->spec;
     qfz_table_target model = *target;
     void *state = NULL;
+    spec.n_rows = 1;
+    model.spec = &spec;
     model.temp = path;
     for (int c = 0; c < target->spec->n_columns; c++)
         columns[c] = &values[c]; /* a number 0, or no string */

@@ -22,7 +22,7 @@ enum {
     HEAD_BYTES = 4,
     NODE_BYTES = HEAD_BYTES + CELLS * CELL_BYTES,
     LEVELS = 12, /* 51^12 > 2^63 */
-    BOXES = 1 << 16
+    BOXES = 1 << 14
 };
 
 /* The node of a level that is being filled. */

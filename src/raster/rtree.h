@@ -2,7 +2,7 @@
 /* rtree.h - fills an R*Tree table of SQLite, the spatial index of a GeoPackage, from below.
  *
  * Inserting boxes one by one takes longer than writing the rows themselves.  Here boxes come in
- * order of their numbers; each 2^16 of them are sorted along a Hilbert curve and packed into full
+ * order of their numbers; each 2^14 of them are sorted along a Hilbert curve and packed into full
  * nodes, which are written into the three tables behind the R*Tree.  Memory does not grow with the
  * number of boxes. */
 #ifndef QFZ_RASTER_RTREE_H

@@ -10,7 +10,8 @@
 #include "raster/number_text.h"
 #include "raster/text.h"
 
-enum { STATEMENT_BYTES = 200000 }; /* SQLite may take no more than a million */
+/* SQLite parses a row of values into about a kilobyte. */
+enum { STATEMENT_BYTES = 20000 };
 
 qfz_status qfz_sql_run(GDALDatasetH dataset, const char *statement, const char *path,
                        qfz_error *err)

@@ -37,8 +37,9 @@ typedef struct qfz_table_spec {
     qfz_table_geometry geometry;
     const qfz_column *columns;
     int n_columns;
-    int64_t n_rows; /* that will come; 0: unknown */
-    int n_threads;  /* that may make rows ready, at least 1 */
+    int64_t n_rows;       /* that will come; 0: unknown */
+    int n_threads;        /* that may make rows ready, at least 1 */
+    int64_t memory_bytes; /* that rows may take inside of GDAL; 0: any number */
 } qfz_table_spec;
 
 /* Rows.  Everything is borrowed for the call. */
@@ -54,6 +55,11 @@ typedef struct qfz_table_rows {
  * (.gpkg, .csv, .parquet, .geojson, ...). */
 qfz_status qfz_table_check(qfz_source *source, const qfz_output_options *options, const char *path,
                            qfz_table_geometry geometry, qfz_error *err);
+
+/* QFZ_ENOMEM if GDAL keeps all rows of the format in memory and they take more than memory_bytes;
+ * QFZ_EARG if the format holds fewer rows. */
+qfz_status qfz_table_check_rows(const char *path, int n_columns, int64_t n_rows,
+                                int64_t memory_bytes, qfz_error *err);
 
 /* Creates a table in the CRS of source, which is located, beside spec->path under a temporary name.
  * The spec is copied. */

@@ -3,7 +3,7 @@
  *
  * Header, index and features lie in the file in this order.  The number of rows, known before,
  * gives the size of the index; so features are written once, behind the place of the index.  Each
- * 2^16 rows (fewer, if they are large) are sorted along a Hilbert curve, as features must lie in
+ * 2^14 rows (fewer, if they are large) are sorted along a Hilbert curve, as features must lie in
  * the order of the index. */
 #include <cpl_vsi.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "raster/retry_vsi.h"
 #include "raster/table_writer.h"
 
-enum { ROWS = 1 << 16, WAITING_BYTES = 1 << 25, OUT_BYTES = 1 << 20, CELL_BYTES = 10 };
+enum { ROWS = 1 << 14, WAITING_BYTES = 1 << 23, OUT_BYTES = 1 << 20, CELL_BYTES = 10 };
 
 /* A feature before its attributes: its size; the FlatBuffer of a feature with geometry and
  * properties, of a geometry with xy, and the vector xy; then the length of the properties.  All

@@ -62,6 +62,16 @@ static bool is_gpkg(const qfz_table_target *target)
     return qfz_driver_is(target->driver, "GPKG");
 }
 
+/* GDAL keeps an entry for every row of a FlatGeobuf file with an index; 1.35 million took 240 MB.
+ */
+static bool index_exceeds_memory(const qfz_table_target *target)
+{
+    enum { ENTRY_BYTES = 200 };
+    const qfz_table_spec *const spec = target->spec;
+    return qfz_driver_is(target->driver, "FlatGeobuf") && spec->memory_bytes > 0 &&
+           (spec->n_rows == 0 || spec->n_rows > spec->memory_bytes / ENTRY_BYTES);
+}
+
 static bool create_layer(ogr_table *table, const char *name)
 {
     static const OGRwkbGeometryType types[] = {[QFZ_NO_GEOMETRY] = wkbNone,
@@ -74,7 +84,8 @@ static bool create_layer(ogr_table *table, const char *name)
     table->dataset = GDALCreate(target->driver, name, 0, 0, 0, GDT_Unknown, NULL);
     if (!table->dataset) return false;
     table->has_transactions = GDALDatasetTestCapability(table->dataset, ODsCTransactions) != 0;
-    if (is_gpkg(target)) options = CSLSetNameValue(options, "SPATIAL_INDEX", "NO");
+    if (is_gpkg(target) || index_exceeds_memory(target))
+        options = CSLSetNameValue(options, "SPATIAL_INDEX", "NO");
     table->layer = GDALDatasetCreateLayer(table->dataset, CPLGetBasename(target->path),
                                           geometry == QFZ_NO_GEOMETRY ? NULL : target->srs,
                                           types[geometry], options);

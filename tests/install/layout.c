@@ -99,6 +99,7 @@ int main(void)
     AT(qfz_job, forest);
     AT(qfz_job, polygons);
     AT(qfz_job, simplify_tolerance);
+    AT(qfz_job, columns);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);

@@ -91,6 +91,7 @@ static void write_table(const char *path, qfz_source *source, int64_t n_rows)
     qfz_table_spec spec = spec_of(path);
     const cells *const c = make_cells(source);
     spec.n_rows = n_rows;
+    spec.memory_bytes = 1000; /* for nothing that grows with the rows */
     qfz_table *table = NULL;
     OK(qfz_table_check(source, &output, path, QFZ_POINTS, &err));
     OK(qfz_table_create(&table, source, &output, &spec, &err));
@@ -421,6 +422,12 @@ static void unknown_names_are_refused_and_nothing_stays(void **state)
     FAILS(qfz_table_check(source, &output, src, QFZ_POINTS, &err), QFZ_EARG, "replace an input");
     FAILS(qfz_table_check(source, &output, "/vsimem/out/a.csv", QFZ_POLYGONS, &err), QFZ_EARG,
           "no polygons");
+    if (GDALGetDriverByName("XLSX")) {
+        OK(qfz_table_check_rows("a.xlsx", 10, 1000, 1000000, &err));
+        FAILS(qfz_table_check_rows("a.xlsx", 10, 10000, 1000000, &err), QFZ_ENOMEM, "use .gpkg");
+        FAILS(qfz_table_check_rows("a.xlsx", 1, 1 << 20, INT64_MAX, &err), QFZ_EARG, "1048575");
+    }
+    OK(qfz_table_check_rows("a.gpkg", 10, INT64_MAX, 1, &err));
     OK(qfz_table_create(&table, source, &output, &spec, &err));
     cells *const c = make_cells(source);
     OK(write_rows(table, c, 0, 2, &err));

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""measure-python.py IMAGE.npy - the Python package beside other packages, on one 8-bit image.
+
+Prints a table in Markdown: processor time of the fastest of three runs, one thread, each function in
+turn.  Packages that cannot be imported are left out.  Numbers of regions must agree.
+"""
+
+import importlib
+import importlib.metadata
+import sys
+import time
+
+import numpy as np
+import qfz
+
+ALPHA, OMEGA = 4, 40
+
+
+DISTRIBUTIONS = {
+    "cc3d": "connected-components-3d",
+    "cv2": "opencv-python-headless",
+    "skimage": "scikit-image",
+}
+
+
+def version(name):
+    try:
+        importlib.import_module(name)
+        return importlib.metadata.version(DISTRIBUTIONS.get(name, name))
+    except ImportError:
+        return None
+
+
+def seconds(function):
+    best, result = float("inf"), None
+    for _ in range(3):
+        start = time.process_time()
+        result = function()
+        best = min(best, time.process_time() - start)
+    return best, result
+
+
+def cases(image):
+    """Yield (what, package, function that returns the number of regions or None)."""
+    binary = (image > np.median(image)).astype(np.uint8)
+    above_0 = np.minimum(image, 254) + np.uint8(1)  # cc3d's background is 0
+
+    what = "components of a binary image"
+    yield what, "qfz", lambda: qfz.label(binary, background=0)[1]
+    if version("cv2"):
+        import cv2
+
+        cv2.setNumThreads(1)
+        yield what, "cv2", lambda: cv2.connectedComponents(binary, connectivity=4)[0] - 1
+    if version("scipy"):
+        from scipy import ndimage
+
+        yield what, "scipy", lambda: ndimage.label(binary)[1]
+    if version("cc3d"):
+        import cc3d
+
+        yield (
+            what,
+            "cc3d",
+            lambda: cc3d.connected_components(
+                binary, connectivity=4, return_N=True, binary_image=True
+            )[1],
+        )
+    if version("skimage"):
+        from skimage import measure
+
+        yield what, "skimage", lambda: measure.label(binary, connectivity=1, return_num=True)[1]
+
+    what = "flat zones"
+    yield what, "qfz", lambda: qfz.label(above_0)[1]
+    if version("cc3d"):
+        yield (
+            what,
+            "cc3d",
+            lambda: cc3d.connected_components(above_0, connectivity=4, return_N=True)[1],
+        )
+    if version("skimage"):
+        yield what, "skimage", lambda: measure.label(above_0, connectivity=1, return_num=True)[1]
+
+    what = f"alpha-components, alpha = {ALPHA}"
+    yield what, "qfz", lambda: qfz.label(above_0, ALPHA)[1]
+    if version("cc3d"):
+        yield (
+            what,
+            "cc3d",
+            lambda: cc3d.connected_components(above_0, delta=ALPHA, connectivity=4, return_N=True)[
+                1
+            ],
+        )
+
+    what = "saliency"
+    yield what, "qfz", lambda: qfz.saliency(image)
+    if version("higra"):
+        yield what, "higra", lambda: higra_saliency(image)
+
+    what = f"(alpha, omega)-components, omega = {OMEGA}"
+    yield what, "qfz", lambda: qfz.label(image, np.inf, omega=OMEGA)[1]
+
+
+def higra_saliency(image):
+    import higra
+
+    graph = higra.get_4_adjacency_graph(image.shape)
+    weights = higra.weight_graph(graph, image.astype(np.float32), higra.WeightFunction.L1)
+    higra.saliency(*higra.quasi_flat_zone_hierarchy(graph, weights))
+
+
+def main():
+    image = np.load(sys.argv[1])
+    names = [n for n in ("numpy", "cv2", "scipy", "cc3d", "skimage", "higra") if version(n)]
+    print(f"{image.shape[0]} x {image.shape[1]} pixels; qfz {qfz.__version__}", end="")
+    print("".join(f", {n} {version(n)}" for n in names))
+    print("\n| result | package | seconds | regions |\n| --- | --- | ---: | ---: |")
+    for what, package, function in cases(image):
+        spent, found = seconds(function)
+        number = found if isinstance(found, (int, np.integer)) else ""
+        print(f"| {what} | {package} | {spent:.2f} | {number} |", flush=True)
+
+
+main()
