@@ -381,6 +381,10 @@ typedef struct qfz_job {
     const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
                             separated by commas; a name without the number of its band stands for
                             all bands.  NULL: all columns */
+    /* label: the largest number of regions; alpha, which must not be given, is the least one that
+     * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
+     * it lies.  0: none. */
+    uint64_t regions_target;
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
@@ -417,6 +421,7 @@ typedef struct qfz_report {
     int64_t peak_rss_bytes; /* of this process since it started */
     qfz_phase next;         /* job in phases: the phase to run next; ALL: the job is complete */
     int reserved;           /* 0 */
+    double alpha;           /* with qfz_job.regions_target: the alpha that was found; else 0 */
 } qfz_report;
 
 static inline qfz_report qfz_report_default(void)

@@ -86,6 +86,12 @@ picture() {
     echo "    $png"
 }
 
+# map OUT.png LABELS: draws the regions and their borders and prints its path.
+map() {
+    "$qfz" regions -q --overwrite --quicklook "$1" "$2" || fail "no picture of $2"
+    echo "    $1"
+}
+
 # show NAME FILE [ALPHA OMEGA]: all of it for one raster.
 show() {
     local name=$1 src=$2 to=$out/$1 alpha=${3-} omega=${4-}
@@ -108,8 +114,8 @@ show() {
     echo
     echo "  pictures (input, alpha-components, (alpha, omega)-components, painted, saliency):"
     picture "$to/input.png" image "$src"
-    picture "$to/labels.png" labels "$to/labels.tif"
-    picture "$to/regions.png" labels "$to/regions.tif"
+    map "$to/labels.png" "$to/labels.tif"
+    map "$to/regions.png" "$to/regions.tif"
     picture "$to/simplified.png" image "$to/simplified.tif" "$src"
     picture "$to/saliency.png" saliency "$to/saliency.tif"
 }

@@ -293,6 +293,31 @@ def lengths_on_the_ellipsoid():
             sys.exit(f"length of {pair}: {rows[pair]}, not {length}")
 
 
+def killed_and_resumed():
+    save("kill.tif", rng.integers(0, 3, (90, 90)).astype("u1"))
+    outputs = ["--regions", "k.csv", "--stats", "kill.tif", "--neighbours", "kn.csv", "--colors", "kc.tif", "--quicklook",
+               "k.png"]
+    words = ["label", "kill.tif", "kl.tif", *outputs, "--tile", "8", "-j", "1"]
+    names = ["k.csv", "kn.csv", "k.png"]
+    qfz(*words)
+    whole = [pathlib.Path(name).read_bytes() for name in names]
+    for name in [*names, "kl.tif", "kc.tif"]:
+        os.remove(name)
+    for moment in (0.02, 0.05, 0.1, 0.2):
+        job = subprocess.Popen([QFZ, *words, "-q", "--work", "killed", "--resume"])
+        try:
+            job.wait(moment)
+        except subprocess.TimeoutExpired:
+            job.kill()
+            job.wait()
+    done = subprocess.run([QFZ, *words, "-q", "--work", "killed", "--resume"], capture_output=True, check=False)
+    same("status of a resumed job", (done.returncode, done.stderr), (0, b""))
+    same("bytes of a resumed job", [pathlib.Path(name).read_bytes() for name in names], whole)
+    same("colours of a resumed job", gdal.Open("kc.tif").ReadAsArray().tolist(),
+         greedy(gdal.Open("kl.tif").ReadAsArray()).tolist())
+    same("temporary files", [name for name in os.listdir() if ".qfz-" in name], [])
+
+
 def refused():
     save("float.tif", numpy.ones((4, 4), "f4"))
     save("complex.tif", numpy.ones((4, 4), "c8"))
@@ -327,4 +352,5 @@ with tempfile.TemporaryDirectory(prefix="qfz_regions_") as folder:
     labels_of_a_job()
     colors()
     lengths_on_the_ellipsoid()
+    killed_and_resumed()
     refused()

@@ -100,6 +100,7 @@ int main(void)
     AT(qfz_job, polygons);
     AT(qfz_job, simplify_tolerance);
     AT(qfz_job, columns);
+    AT(qfz_job, regions_target);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -163,6 +164,7 @@ int main(void)
     AT(qfz_report, peak_rss_bytes);
     AT(qfz_report, next);
     AT(qfz_report, reserved);
+    AT(qfz_report, alpha);
     SIZE(qfz_plan_output);
     AT(qfz_plan_output, path);
     AT(qfz_plan_output, format);

@@ -59,11 +59,18 @@ export class Browser {
         }
     }
 
-    send(method, params = {}) {
+    /** To the page, or before there is one to the browser. */
+    send(method, params = {}, sessionId = this.#session) {
         const id = ++this.#number;
-        const message = { id, method, params, ...(this.#session && { sessionId: this.#session }) };
+        const message = { id, method, params, ...(sessionId && { sessionId }) };
         this.#process.stdio[3].write(`${JSON.stringify(message)}\0`);
         return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    }
+
+    /** The numbers of the processes that run pages. */
+    async renderers() {
+        const { processInfo } = await this.send("SystemInfo.getProcessInfo", {}, "");
+        return processInfo.filter(({ type }) => type === "renderer").map(({ id }) => id);
     }
 
     size(width, height, mobile = false) {

@@ -67,6 +67,15 @@ export function regionsAt(curve, alpha) {
     return curve.regions[low];
 }
 
+/** The number with the fewest digits from alpha on, below the next alpha; whole numbers stay. */
+function fewDigits(alpha, next) {
+    for (let digits = 1; digits < 17 && !Number.isInteger(alpha); digits++) {
+        const value = Number(alpha.toPrecision(digits));
+        if (value >= alpha && value < next) return value;
+    }
+    return alpha;
+}
+
 /** Alphas along the quantiles of a curve: from one to the next, the number of regions falls by some
  *  percent, and from the first to the last by all. */
 export function quantiles(curve, percent) {
@@ -75,7 +84,7 @@ export function quantiles(curve, percent) {
     curve.regions.forEach((regions, i) => {
         if (regions > before * (1 - percent / 100) && i < curve.regions.length - 1) return;
         before = regions;
-        result.push(curve.alpha[i]);
+        result.push(fewDigits(curve.alpha[i], curve.alpha[i + 1] ?? Infinity));
     });
     return result;
 }

@@ -250,8 +250,8 @@ function showFacts() {
 
 /** An alpha at which regions have some 40 pixels. */
 function firstAlpha(curve) {
-    const i = curve.regions.findIndex((regions) => regions <= facts.valid / 40);
-    return curve.alpha[i < 0 ? curve.alpha.length - 1 : i];
+    const stops = quantiles(curve, 2);
+    return stops.find((stop) => regionsAt(curve, stop) <= facts.valid / 40) ?? stops[stops.length - 1];
 }
 
 async function start() {
