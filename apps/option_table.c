@@ -432,6 +432,10 @@ const option option_table[] = {
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
           "the like, or a VRT that names such a source. Default: such sources are an error."),
      FLAG(job.allow_network)},
+    {"--trust-source", .commands = FOR_JOBS | FOR_INFO, .section = running,
+     HELP("Do not compare checksums of the pixels in later passes with those of the first pass. "
+          "Default: a source that changes during the job, or before --resume, is an error."),
+     FLAG(job.trust_source)},
     {"--retries", TAKES("N"), .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Number of retries of a read or a write that failed, after 10 ms, 40 ms, 160 ms and so "
           "on, at most 10 s. Default: 3."),

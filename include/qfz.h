@@ -336,7 +336,9 @@ typedef struct qfz_job {
                            none */
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
     bool allow_network;   /* src and mask, and what a VRT names, may be read over a network */
-    bool unused_flags[7]; /* must be false */
+    bool trust_source;    /* true: the pixels of src do not change during the job, and checksums of
+                             them, which later passes compare, are left out */
+    bool unused_flags[6]; /* must be false */
 
     /* A raster of src's size whose bands are levels of edges, stored as in QFZ_EDGES: 2 bands
      * (4-connected) or 4 (8-connected) of integers or Float32, >= 0; NaN, or the band's nodata: no

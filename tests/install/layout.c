@@ -87,6 +87,7 @@ int main(void)
     AT(qfz_job, min_area_m2);
     AT(qfz_job, curve);
     AT(qfz_job, allow_network);
+    AT(qfz_job, trust_source);
     AT(qfz_job, unused_flags);
     AT(qfz_job, edges);
     AT(qfz_job, neighbours);
