@@ -119,6 +119,11 @@ const option option_table[] = {
               {0, "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
                   "the unit of the pixel values. Default: the default of the planned command."}},
      .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
+    {"--regions-target", TAKES("K"), .commands = FOR_LABEL, .section = criterion,
+     HELP("Regions are alpha-components at the least alpha that gives at most K of them. qfz finds "
+          "alpha from the curve of SRC (qfz curve), in one more pass over the pixels, and prints "
+          "alpha. Not with --alpha, --background and --work. Default: as without --alpha."),
+     .set = set_int64, .at = AT(job.regions_target), .low = 1, .high = 9e15},
     {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
      .help = {{FOR_SIMPLIFY, "Largest value range (maximum - minimum) of a region: one W for all "
@@ -427,6 +432,10 @@ const option option_table[] = {
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
           "the like, or a VRT that names such a source. Default: such sources are an error."),
      FLAG(job.allow_network)},
+    {"--trust-source", .commands = FOR_JOBS | FOR_INFO, .section = running,
+     HELP("Do not compare checksums of the pixels in later passes with those of the first pass. "
+          "Default: a source that changes during the job, or before --resume, is an error."),
+     FLAG(job.trust_source)},
     {"--retries", TAKES("N"), .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Number of retries of a read or a write that failed, after 10 ms, 40 ms, 160 ms and so "
           "on, at most 10 s. Default: 3."),

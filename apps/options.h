@@ -8,7 +8,7 @@
 
 #include "command.h"
 
-enum { OPERANDS_MAX = 3, OPTIONS_MAX = 80, OPTION_TEXTS = 8 };
+enum { OPERANDS_MAX = 3, OPTIONS_MAX = 96, OPTION_TEXTS = 8 };
 
 /* n strings and a NULL; items is NULL if n is 0. */
 typedef struct string_list {

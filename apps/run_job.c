@@ -22,6 +22,7 @@ const json_field run_job_json[] = {
     {"quicklook", "Image of --quicklook; absent without the option."},
     {"forest", "Table of the hierarchy, as given; of tree only."},
     {"polygons", "Table of --polygons; absent without the option."},
+    {"alpha", "Alpha that --regions-target found; absent without the option."},
     {"regions", "Number of regions; 0 for saliency."},
     {"pixels", "Number of valid pixels."},
     {"width", "Width of the source raster in pixels."},
@@ -42,6 +43,7 @@ static void print_summary(const request *r, const qfz_report *report)
     if (r->job.task != QFZ_SALIENCY && r->job.task != QFZ_CURVE)
         (void)fprintf(stderr, "%" PRIu64 " region%s, ", report->regions,
                       report->regions == 1 ? "" : "s");
+    if (r->job.regions_target > 0) (void)fprintf(stderr, "alpha %.9g, ", report->alpha);
     (void)fprintf(stderr,
                   "%" PRId64 " x %" PRId64 " pixels, %" PRId64
                   " tile%s, %s engine, %.2f s, %.1f Mpx/s, "
@@ -63,6 +65,7 @@ void run_job_fields(json *j, const request *r, const qfz_report *report)
     if (r->job.quicklook) json_text(j, "quicklook", r->job.quicklook);
     if (r->job.forest) json_text(j, "forest", r->job.forest);
     if (r->job.polygons) json_text(j, "polygons", r->job.polygons);
+    if (r->job.regions_target > 0) json_number(j, "alpha", report->alpha);
     json_count(j, "regions", report->regions);
     json_count(j, "pixels", report->pixels);
     json_integer(j, "width", report->width);

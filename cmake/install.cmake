@@ -1,14 +1,16 @@
 # What `cmake --install` leaves: the command, both libraries, the header, and the two ways for
-# others to find them (CMake package, pkg-config).
+# others to find them (CMake package, pkg-config).  Components are Debian packages (packages.cmake).
 include(CMakePackageConfigHelpers)
 
 set(QFZ_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/qfz)
 
 if(TARGET qfz)
-    install(TARGETS qfz RUNTIME)
+    install(TARGETS qfz RUNTIME COMPONENT tools)
 endif()
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 install(FILES include/qfz.h TYPE INCLUDE)
-install(TARGETS qfz_shared EXPORT qfz_shared LIBRARY ARCHIVE)
+install(TARGETS qfz_shared EXPORT qfz_shared
+    LIBRARY COMPONENT library NAMELINK_COMPONENT dev ARCHIVE)
 install(TARGETS qfz_static EXPORT qfz_static ARCHIVE)
 install(EXPORT qfz_shared NAMESPACE qfz:: FILE qfz-shared.cmake DESTINATION ${QFZ_CMAKE_DIR})
 install(EXPORT qfz_static NAMESPACE qfz:: FILE qfz-static.cmake DESTINATION ${QFZ_CMAKE_DIR})
@@ -37,4 +39,4 @@ if(QFZ_HAS_CUDA)
 endif()
 configure_file(cmake/qfz.pc.in qfz.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/qfz.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)

@@ -27,6 +27,10 @@ if(SKBUILD)
         COMPONENT python EXCLUDE_FROM_ALL)
 endif()
 
+# For Debian's python3-qfz, which opens the library of libqfz1; see packages.cmake.
+install(DIRECTORY python/qfz DESTINATION lib/python3/dist-packages COMPONENT python3
+    EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+
 # This machine's Python, which has no sanitizers, cannot open a library with them, or of another
 # processor.
 if(BUILD_TESTING AND NOT QFZ_PYTHON STREQUAL OFF AND NOT CMAKE_CROSSCOMPILING

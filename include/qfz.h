@@ -336,7 +336,9 @@ typedef struct qfz_job {
                            none */
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
     bool allow_network;   /* src and mask, and what a VRT names, may be read over a network */
-    bool unused_flags[7]; /* must be false */
+    bool trust_source;    /* true: the pixels of src do not change during the job, and checksums of
+                             them, which later passes compare, are left out */
+    bool unused_flags[6]; /* must be false */
 
     /* A raster of src's size whose bands are levels of edges, stored as in QFZ_EDGES: 2 bands
      * (4-connected) or 4 (8-connected) of integers or Float32, >= 0; NaN, or the band's nodata: no
@@ -379,6 +381,10 @@ typedef struct qfz_job {
     const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
                             separated by commas; a name without the number of its band stands for
                             all bands.  NULL: all columns */
+    /* label: the largest number of regions; alpha, which must not be given, is the least one that
+     * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
+     * it lies.  0: none. */
+    uint64_t regions_target;
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
@@ -415,6 +421,7 @@ typedef struct qfz_report {
     int64_t peak_rss_bytes; /* of this process since it started */
     qfz_phase next;         /* job in phases: the phase to run next; ALL: the job is complete */
     int reserved;           /* 0 */
+    double alpha;           /* with qfz_job.regions_target: the alpha that was found; else 0 */
 } qfz_report;
 
 static inline qfz_report qfz_report_default(void)

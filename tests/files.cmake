@@ -61,6 +61,7 @@ foreach(part parts kill curve faults stalled docs)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
 qfz_add_batch_test(batch_tmpfs faults tmpfs)
+qfz_add_batch_test(batch_changed changed alone)
 # These wait for processes half of the time, so other tests run beside; but only one of these at a
 # time, since each starts several ranks.
 set_tests_properties(batch_parts_ranks batch_kill_ranks batch_curve_ranks batch_faults_ranks batch_docs_ranks

@@ -73,6 +73,9 @@ class Options(TypedDict, total=False):
     nodata_rule : "all" or "any": a pixel is invalid if all bands, or any, hold nodata
     open_options, creation_options, config : mappings of GDAL's keys to values
     format, type : GDAL's names of the driver and the data type of dst
+    columns : names of the columns of the table regions, in one string, separated by commas
+    polygons : name of a vector file for the outlines of the regions
+    simplify_tolerance : how far these outlines may lie from the borders of regions, in pixels
     overwrite, merge, allow_network, resume : bool
     tile : side of a tile, in pixels
     memory : largest memory of this process, in bytes
@@ -102,6 +105,9 @@ class Options(TypedDict, total=False):
     config: Mapping[str, object]
     format: str
     type: str
+    columns: str
+    polygons: Name
+    simplify_tolerance: float
     overwrite: bool
     merge: bool
     allow_network: bool
@@ -161,6 +167,9 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "colors": ("colors", _bytes_of),
     "quicklook": ("quicklook", _bytes_of),
     "forest": ("forest", _bytes_of),
+    "columns": ("columns", str.encode),
+    "polygons": ("polygons", _bytes_of),
+    "simplify_tolerance": ("simplify_tolerance", float),
     "min_area_m2": ("min_area_m2", float),
     "layout": ("layout", lambda v: choose(_structs.LAYOUTS, "layout", v)),
 }

@@ -81,7 +81,10 @@ def test_count_only(scene):
 def test_simplify_file(scene, tmp_path):
     src, values = scene
     dst, names, table = (tmp_path / n for n in ("simple.img", "labels.img", "regions.csv"))
-    report = qfz.simplify_file(src, dst, omega=[12, 20], labels=names, regions=table, **ALL)
+    report = qfz.simplify_file(
+        src, dst, omega=[12, 20], labels=names, regions=table, columns="label,pixels", **ALL
+    )
+    assert table.read_text().startswith("label,pixels\n")
     painted = qfz.simplify(values, omega=[12, 20], channel_axis=0)
     labels, n = qfz.label(values, np.inf, omega=[12, 20], channel_axis=0)
     np.testing.assert_array_equal(read(dst, "u2", painted.shape), painted)

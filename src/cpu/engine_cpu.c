@@ -3,6 +3,7 @@
  * and the engine's table.  Regions are in engine_regions.c. */
 #include <stdlib.h>
 
+#include "cpu/exterior_fits.h"
 #include "cpu/worker.h"
 #include "core/memory.h"
 
@@ -153,9 +154,9 @@ static void drop_missing(const uint32_t *edges, int64_t n, int level_bytes, void
 static qfz_status saliency(qfz_worker *worker, const qfz_exterior *exterior, int level_bytes,
                            void *levels, qfz_error *err)
 {
-    (void)err;
     const int n_dirs = qfz_n_dirs(worker->rule);
     qfz_contraction *const c = &worker->contraction;
+    if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, &worker->tile, err));
     if (worker->resumed != QFZ_CACHED_GRAPH) qfz_contract(c, &worker->tile, exterior != NULL);
     worker->found = worker->resumed =
         QFZ_CACHED_NOTHING; /* external links change the contraction */

@@ -6,6 +6,7 @@
  * discovery, and are then put in order of first pixels by rank. */
 #include <string.h>
 
+#include "cpu/exterior_fits.h"
 #include "cpu/worker.h"
 #include "core/memory.h"
 
@@ -187,7 +188,8 @@ static void place_regions(qfz_worker *worker, const regions *found, const uint32
         worker->border_region_of[s] = place[worker->border_region_of[s]];
 }
 
-static void find_regions(qfz_worker *worker, const regions *found)
+/* False if a border region of the exterior has no pixel: the exterior is of other pixels. */
+static bool find_regions(qfz_worker *worker, const regions *found)
 {
     const qfz_cpu_blocks *const in = &worker->omega.c.layout;
     by_stop *const t = memory_of(worker);
@@ -197,14 +199,18 @@ static void find_regions(qfz_worker *worker, const regions *found)
         gather_block(worker, &block, 0, t);
         visit_block(worker, &block, t, found);
     }
+    for (uint32_t s = 0; s < worker->n_border_regions; s++)
+        if (worker->border_region_of[s] == QFZ_NONE) return false;
     order_regions(worker, found->first, found->leads_to);
     place_regions(worker, found, found->first);
+    return true;
 }
 
 qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *exterior, qfz_error *err)
 {
     const qfz_image *const tile = &worker->tile;
     qfz_omega_contraction *const o = &worker->omega;
+    if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
     uint32_t *const leads_to = (uint32_t *)worker->sums;
     const regions found = {leads_to, worker->border_of, leads_to + worker->max_h * worker->max_w,
                            worker->name};
@@ -224,8 +230,9 @@ qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *exterior, 
             worker->region_of[leads_to[qfz_omega_contraction_stop(o, y, x)]] =
                 exterior->border_region[i] | is_open_border;
     }
-    find_regions(worker, &found);
-    return QFZ_OK;
+    if (find_regions(worker, &found)) return QFZ_OK;
+    worker->n_regions = worker->n_border_regions = 0;
+    return qfz_fail(err, QFZ_EIO, "the source has changed since the first pass");
 }
 
 /* ---- Means. */

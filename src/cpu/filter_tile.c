@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "cpu/exterior_fits.h"
 #include "core/position.h"
 
 /* ---- Memory. */
@@ -220,6 +221,7 @@ qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qf
                                    const uint64_t *row_mass, const qfz_exterior *exterior,
                                    uint8_t *zeroed, uint8_t *forest, qfz_error *err)
 {
+    if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
     make_graph(f, tile, box, row_mass, exterior != NULL, zeroed, forest);
     const int64_t n_own = f->items.n;
     if (exterior) QFZ_TRY(add_exterior(f, exterior, err));

@@ -12,6 +12,7 @@
 #include "job/outputs_labels.h"
 #include "job/raster_options.h"
 #include "job/regions_run.h"
+#include "job/regions_target.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
 #include "job/table_columns.h"
@@ -250,13 +251,16 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     qfz_error own;
     qfz_job complete;
     qfz_report found;
+    qfz_regions_target target;
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_job_read(&complete, job, err));
     if (report) QFZ_TRY(qfz_api_check(report, sizeof *report, "qfz_report", err));
     if (complete.task == QFZ_CURVE)
         QFZ_TRY(qfz_api_check(complete.curve, sizeof *complete.curve, "qfz_curve", err));
+    if (complete.regions_target > 0) QFZ_TRY(qfz_regions_target_find(&target, &complete, err));
     QFZ_TRY(complete.task == QFZ_REGIONS ? qfz_regions_run(&complete, &found, err)
                                          : run(&complete, NULL, &found, err));
+    if (complete.regions_target > 0) qfz_regions_target_report(&target, &complete, &found);
     if (report) qfz_api_write(report, &found, sizeof found);
     return QFZ_OK;
 }

@@ -159,6 +159,14 @@ static qfz_status paint(qfz_run *run, qfz_thread_context *context, int64_t tile,
     set_invalid(&outputs->specs[QFZ_MAIN], type, invalid);
     QFZ_TRY_OR(st, cleanup,
                qfz_stitch_get_values(run->stitch, QFZ_SET_SUMS, tile, &values, &n, err));
+    if (n != (int64_t)partition->n_border_regions * value_words(setup))
+        QFZ_TRY_OR(st, cleanup,
+                   qfz_fail(err, QFZ_EIO,
+                            "%s: rows %lld to %lld, columns %lld to %lld: the source has changed "
+                            "since the first pass",
+                            setup->job->src, (long long)context->box.y0,
+                            (long long)context->box.y1 - 1, (long long)context->box.x0,
+                            (long long)context->box.x1 - 1));
     QFZ_TRY_OR(st, cleanup,
                qfz_alloc(&means, partition->n_border_regions, qfz_type_bytes(type), err));
     for (int b = 0; b < setup->info.n_bands; b++) {

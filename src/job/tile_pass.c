@@ -6,16 +6,20 @@
 
 #include "core/memory.h"
 #include "core/parallel.h"
+#include "job/source_sum.h"
 
 /* ---------------------------------------------------------------------------------- load a tile */
 typedef struct row_target {
     const qfz_engine *engine;
     qfz_worker *worker;
+    const qfz_image *tile;
+    uint64_t *sum; /* NULL: not wanted */
 } row_target;
 
 static qfz_status take_rows(void *arg, const qfz_rows *rows, qfz_error *err)
 {
     const row_target *const target = arg;
+    if (target->sum) *target->sum += qfz_source_sum_rows(target->tile, rows);
     return target->engine->stream->rows(target->worker, rows, err);
 }
 
@@ -25,13 +29,20 @@ static qfz_status room_for_rows(void *arg, void **pixels, qfz_error *err)
     return target->engine->stream->room(target->worker, pixels, err);
 }
 
+static uint64_t sum_of_pixels(const qfz_image *tile)
+{
+    const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
+    return qfz_source_sum_rows(tile, &all);
+}
+
 /* Reads the context's tile into a worker.  An engine with a stream table receives the rows as they
- * are read. is_whole: pixels has room for the whole tile. */
+ * are read. is_whole: pixels has room for the whole tile.  *sum: of the pixels; NULL: not wanted.
+ */
 static qfz_status read_tile(qfz_run *run, qfz_thread_context *context, qfz_worker *worker,
-                            void *pixels, bool is_whole, qfz_error *err)
+                            void *pixels, bool is_whole, uint64_t *sum, qfz_error *err)
 {
     const qfz_engine *const engine = run->setup->engine;
-    row_target target = {.engine = engine, .worker = worker};
+    row_target target = {.engine = engine, .worker = worker, .tile = &context->tile, .sum = sum};
     const qfz_reading reading = {.pixels = pixels,
                                  .is_whole = is_whole,
                                  .valid = (uint8_t *)(uintptr_t)context->tile.valid,
@@ -39,9 +50,28 @@ static qfz_status read_tile(qfz_run *run, qfz_thread_context *context, qfz_worke
                                  .room = room_for_rows,
                                  .came = take_rows};
     QFZ_TRY(engine->load(worker, &context->tile, err));
-    return engine->stream
-               ? qfz_source_read_rows(context->source, context->box, &reading, err)
-               : qfz_source_read(context->source, context->box, pixels, reading.valid, err);
+    if (sum) *sum = 0;
+    if (engine->stream) return qfz_source_read_rows(context->source, context->box, &reading, err);
+    QFZ_TRY(qfz_source_read(context->source, context->box, pixels, reading.valid, err));
+    if (sum) *sum = sum_of_pixels(&context->tile);
+    return QFZ_OK;
+}
+
+/* The first visit to a tile stores the checksum of its pixels; later ones compare. */
+static qfz_status check_sum(qfz_run *run, const qfz_thread_context *context, int64_t tile,
+                            uint64_t sum, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const qfz_box box = context->box;
+    bool is_same;
+    sum += qfz_source_sum_beside(&context->tile, qfz_n_dirs(&setup->rule));
+    QFZ_TRY(qfz_stitch_same_source(run->stitch, tile, sum, &is_same, err));
+    if (is_same) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO,
+                    "%s: rows %lld to %lld, columns %lld to %lld: the source has changed since the "
+                    "first pass; start the job again",
+                    setup->job->src, (long long)box.y0, (long long)box.y1 - 1, (long long)box.x0,
+                    (long long)box.x1 - 1);
 }
 
 /* The edges of the forest are found from the pixels of a tile, so its result does not suffice. */
@@ -82,8 +112,14 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
         QFZ_TRY(qfz_source_read_edges(context->source, context->box, context->edges, err));
     if (keeps_results(run) && qfz_tile_cache_resume(&run->cache, worker, &context->tile, tile))
         return QFZ_OK;
-    QFZ_TRY(was_cached ? qfz_engine_load(setup->engine, worker, &context->tile, err)
-                       : read_tile(run, context, worker, pixels, is_cached, err));
+    const bool is_known = was_cached && qfz_stitch_has_sum(run->stitch, tile);
+    const bool sums = !setup->job->trust_source && !is_known;
+    uint64_t sum = 0;
+    QFZ_TRY(was_cached
+                ? qfz_engine_load(setup->engine, worker, &context->tile, err)
+                : read_tile(run, context, worker, pixels, is_cached, sums ? &sum : NULL, err));
+    if (was_cached && sums) sum = sum_of_pixels(&context->tile);
+    if (sums) QFZ_TRY(check_sum(run, context, tile, sum, err));
     return is_filtered ? qfz_filter_stage_resolve(filter, context, thread, tile, err) : QFZ_OK;
 }
 

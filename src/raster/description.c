@@ -42,7 +42,9 @@ static void describe_files(char *const *files, const char *name, FILE *out)
     for (char *const *file = files; file && *file; file++) {
         VSIStatBufL found;
         if (VSIStatExL(*file, &found, VSI_STAT_EXISTS_FLAG | VSI_STAT_SIZE_FLAG) != 0) continue;
-        const long long facts[2] = {(long long)found.st_size, (long long)found.st_mtime};
+        /* Zero for files of GDAL's virtual systems. */
+        const long long facts[4] = {(long long)found.st_size, (long long)found.st_mtim.tv_sec,
+                                    (long long)found.st_mtim.tv_nsec, (long long)found.st_ino};
         crc = (uint32_t)crc32_z(crc, (const Bytef *)*file, strlen(*file));
         crc = (uint32_t)crc32_z(crc, (const Bytef *)facts, sizeof facts);
         bytes += facts[0];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "stitch/sound.h"
 #include "stitch/state.h"
 
 /* The counts of one tile. */
@@ -41,6 +42,20 @@ static tally tally_of_group(const uint32_t *map)
     return (tally){.inner = map[0] - n_own, .border_regions = n_own};
 }
 
+static qfz_status read_tally(const qfz_stitch *stitch, int level, int64_t node, const void *data,
+                             int64_t bytes, tally *t, qfz_error *err)
+{
+    const qfz_box box = qfz_group_tree_box(&stitch->group_tree, level, node);
+    int64_t members[QFZ_GROUP_CHILDREN];
+    if (level == 0 && bytes != (int64_t)sizeof *t) return qfz_unsound(box, "count", err);
+    if (level > 0)
+        QFZ_TRY(qfz_sound_map(data, bytes,
+                              qfz_group_tree_children(&stitch->group_tree, level, node, members),
+                              box, err));
+    *t = level == 0 ? *(const tally *)data : tally_of_group(data);
+    return QFZ_OK;
+}
+
 static qfz_status add_node(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
@@ -55,8 +70,10 @@ static qfz_status add_node(void *arg, int64_t item, int worker, qfz_error *err)
                            qfz_piece(stitch, is_tile ? PIECE_CENSUS : PIECE_MAP, node), &data,
                            &bytes, &own, err));
     if (!data) return qfz_fail(err, QFZ_EIO, "the count of a tile is missing in the store");
-    const tally t = is_tile ? *(const tally *)data : tally_of_group(data);
+    tally t = {0};
+    const qfz_status st = read_tally(stitch, a->walk.level, node, data, bytes, &t, err);
     free(own);
+    QFZ_TRY(st);
 #pragma omp atomic
     a->n += t.inner + (is_top ? t.border_regions : 0);
     return QFZ_OK;

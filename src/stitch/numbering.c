@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "stitch/sound.h"
 #include "stitch/state.h"
 
 /* Arrays of 64-bit words in one block, which is stored as it is. */
@@ -109,6 +110,11 @@ static int by_first(const void *a, const void *b, void *arg)
     return (i > j) - (i < j);
 }
 
+static qfz_status unsound_tile(const qfz_stitch *stitch, int64_t tile, qfz_error *err)
+{
+    return qfz_unsound(tile_box(stitch, tile), "census", err);
+}
+
 /* Loads the census and the first pixels of regions, and lists the border regions that the tile
  * owns. */
 static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, qfz_error *err)
@@ -119,9 +125,13 @@ static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, 
     QFZ_TRY(
         qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &words, &bytes, err));
     if (!words) return qfz_fail(err, QFZ_EIO, "the census of a tile is missing in the store");
-    t->census = census_on(words, h, (bytes / (int64_t)sizeof(uint64_t) - h) / 2);
+    const int64_t n_words = bytes / (int64_t)sizeof(uint64_t);
+    t->census = census_on(words, h, n_words < h ? 0 : (n_words - h) / 2);
+    if (bytes != (h + 2 * t->census.n_border_regions) * (int64_t)sizeof(uint64_t))
+        return unsound_tile(stitch, tile, err);
     QFZ_TRY(qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &t->region_first, &n_border_regions,
                                   err));
+    if (n_border_regions != t->census.n_border_regions) return unsound_tile(stitch, tile, err);
     QFZ_TRY(QFZ_NEW(&t->owned, n_border_regions, err));
     for (int64_t s = 0; s < n_border_regions; s++)
         if (t->census.first[s] == t->region_first[s]) t->owned[t->n_owned++] = s;
@@ -307,6 +317,10 @@ static qfz_status load_rows(qfz_stitch *stitch, int64_t tile, uint64_t **start, 
         (void)qfz_fail(err, QFZ_EIO, "the labels of a row are missing in the store");
         return QFZ_EIO;
     }
+    if (bytes != qfz_box_h(tile_box(stitch, tile)) * (int64_t)sizeof **start) {
+        free(rows);
+        return unsound_tile(stitch, tile, err);
+    }
     *start = rows;
     return QFZ_OK;
 }
@@ -331,9 +345,10 @@ qfz_status qfz_stitch_get_count(qfz_stitch *stitch, qfz_count *count, qfz_error 
     int64_t bytes;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_fact(stitch, FACT_NUMBERED), &data, &bytes, err));
     if (!data) return qfz_fail(err, QFZ_EIO, "the number of regions is missing in the store");
-    memcpy(count, data, sizeof *count);
+    const bool good = bytes == (int64_t)sizeof *count;
+    if (good) memcpy(count, data, sizeof *count);
     free(data);
-    return QFZ_OK;
+    return good ? QFZ_OK : qfz_fail(err, QFZ_EIO, "the stored number of regions is damaged");
 }
 
 qfz_status qfz_stitch_count(qfz_stitch *stitch, int part, int n_parts, qfz_count *count,
@@ -360,12 +375,16 @@ qfz_status qfz_stitch_numbers(qfz_stitch *stitch, int64_t tile, const qfz_partit
     const qfz_box box = tile_box(stitch, tile);
     qfz_numbers found = {0};
     uint64_t *first = NULL;
-    int64_t n;
+    int64_t n_first, n_labels;
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, load_rows(stitch, tile, &found.row_start, err));
-    QFZ_TRY_OR(st, cleanup, qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &first, &n, err));
     QFZ_TRY_OR(st, cleanup,
-               qfz_stitch_get_values(stitch, QFZ_SET_LABEL, tile, &found.border_label, &n, err));
+               qfz_stitch_get_values(stitch, QFZ_SET_FIRST, tile, &first, &n_first, err));
+    QFZ_TRY_OR(
+        st, cleanup,
+        qfz_stitch_get_values(stitch, QFZ_SET_LABEL, tile, &found.border_label, &n_labels, err));
+    if (n_first != partition->n_border_regions || n_labels != n_first)
+        QFZ_TRY_OR(st, cleanup, unsound_tile(stitch, tile, err));
     for (uint32_t s = 0; s < partition->n_border_regions; s++)
         if (first[s] == raster_number(stitch, box, partition->border_regions[s].first))
             found.border_label[s] = 0;

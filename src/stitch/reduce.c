@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "stitch/sound.h"
 #include "stitch/state.h"
 
 void qfz_combine_min(uint64_t *into, const uint64_t *from, int words)
@@ -70,6 +71,22 @@ qfz_status qfz_stitch_get_values(qfz_stitch *stitch, qfz_value_set set, int64_t 
     return get(stitch, final_piece(stitch, set, tile), tile, values, n, err);
 }
 
+/* As get(), but exactly n values are there. */
+static qfz_status get_n(qfz_stitch *stitch, int what, int level, int64_t node, int64_t n,
+                        uint64_t **values, qfz_error *err)
+{
+    uint64_t *found = NULL;
+    int64_t n_found;
+    QFZ_TRY(get(stitch, what, node, &found, &n_found, err));
+    if (n_found != n) {
+        free(found);
+        return qfz_unsound(qfz_group_tree_box(&stitch->group_tree, level, node),
+                           "values of regions", err);
+    }
+    *values = found;
+    return QFZ_OK;
+}
+
 typedef struct reduction {
     qfz_level_walk walk;
     qfz_stitch *stitch;
@@ -94,8 +111,10 @@ static qfz_status frame_load(frame *f, const reduction *r, int64_t node, qfz_err
         qfz_store_get(r->stitch->store, qfz_piece(r->stitch, PIECE_MAP, node), &map, &bytes, err));
     if (!map) return qfz_fail(err, QFZ_EIO, "the regions of a group are missing in the store");
     f->map = map;
-    f->n_regions = f->map[0];
     f->n_members = qfz_group_tree_children(&r->stitch->group_tree, r->walk.level, node, f->members);
+    QFZ_TRY(qfz_sound_map(map, bytes, f->n_members,
+                          qfz_group_tree_box(&r->stitch->group_tree, r->walk.level, node), err));
+    f->n_regions = f->map[0];
     return QFZ_OK;
 }
 
@@ -105,8 +124,8 @@ static qfz_status collect(const reduction *r, int64_t member, const uint32_t *re
                           uint64_t *values, uint8_t *started, qfz_error *err)
 {
     uint64_t *parts = NULL;
-    int64_t n_values;
-    QFZ_TRY(get(r->stitch, PIECE_GIVEN + (int)r->set, member, &parts, &n_values, err));
+    QFZ_TRY(get_n(r->stitch, PIECE_GIVEN + (int)r->set, r->walk.level - 1, member,
+                  (int64_t)n * r->words, &parts, err));
     for (uint32_t s = 0; s < n; s++) {
         uint64_t *const to = values + (int64_t)region[s] * r->words;
         const uint64_t *const from = parts + (int64_t)s * r->words;
@@ -199,16 +218,18 @@ static qfz_status go_down(void *arg, int64_t item, int worker, qfz_error *err)
     const int set = (int)r->set;
     frame f = {0};
     uint64_t *values = NULL, *final = NULL;
-    int64_t n_values, n_final;
     qfz_status st;
     if (is_down(r, node)) return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, frame_load(&f, r, node, err));
-    QFZ_TRY_OR(st, cleanup, get(stitch, PIECE_REGIONS + set, node, &values, &n_values, err));
-    QFZ_TRY_OR(st, cleanup,
-               get(stitch, final_piece(stitch, r->set, node), node, &final, &n_final, err));
     int64_t at = 1;
     uint32_t n_own, n;
     const uint32_t *const own = qfz_map_next(f.map, &at, &n_own);
+    QFZ_TRY_OR(st, cleanup,
+               get_n(stitch, PIECE_REGIONS + set, r->walk.level, node,
+                     (int64_t)f.n_regions * r->words, &values, err));
+    QFZ_TRY_OR(st, cleanup,
+               get_n(stitch, final_piece(stitch, r->set, node), r->walk.level, node,
+                     (int64_t)n_own * r->words, &final, err));
     take_own(r, own, n_own, final, values);
     for (int m = 0; m < f.n_members; m++) {
         const uint32_t *const list = qfz_map_next(f.map, &at, &n);

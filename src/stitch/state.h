@@ -23,6 +23,7 @@ enum {
     PIECE_REGIONS = PIECE_GIVEN + QFZ_SETS,
     PIECE_REDUCED = PIECE_REGIONS + QFZ_SETS,
     PIECE_RING = PIECE_REDUCED + QFZ_SETS, /* of a tile: the border region of each ring pixel */
+    PIECE_SOURCE,                          /* of a tile: the checksum of its pixels */
     PIECES
 };
 

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "stitch/pack.h"
+#include "stitch/sound.h"
 #include "stitch/state.h"
 #include "stitch/thin.h"
 
@@ -86,18 +87,35 @@ static qfz_status put_exterior(qfz_stitch *stitch, int64_t node, const qfz_exter
     return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_EXTERIOR, node), data, bytes, err);
 }
 
+/* The ring of a tile, or of a group, which has no neighbours at the raster's edge. */
+static qfz_ring ring_of(const qfz_stitch *stitch, int64_t node)
+{
+    const qfz_group_tree *const tree = &stitch->group_tree;
+    int level = 0;
+    while (node >= tree->first[level + 1])
+        level++;
+    const qfz_box box = qfz_group_tree_box(tree, level, node);
+    return qfz_ring_of(box, level == 0 ? QFZ_ALL_SIDES : qfz_group_tree_sides(tree, box));
+}
+
 /* A view of a summary in memory, valid until the summary is dropped. */
 static qfz_status view_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary,
                                qfz_error *err)
 {
+    const qfz_ring ring = ring_of(stitch, node);
     const void *data;
     void *own;
     int64_t bytes;
     QFZ_TRY(qfz_store_view(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), &data, &bytes,
                            &own, err));
     if (!data) return qfz_fail(err, QFZ_EIO, "the summary of a tile is missing in the store");
-    const qfz_status st = qfz_unpack_summary(summary, stitch->rule, data, own, bytes, err);
-    if (st != QFZ_OK) free(own);
+    qfz_summary found = {0};
+    qfz_status st = qfz_unpack_summary(&found, stitch->rule, data, own, bytes, err);
+    if (st == QFZ_OK) st = qfz_sound_summary(&found, stitch->rule, stitch->kind, &ring, err);
+    if (st != QFZ_OK)
+        free(own);
+    else
+        *summary = found;
     return st;
 }
 
@@ -114,8 +132,14 @@ static qfz_status get_exterior(qfz_stitch *stitch, int64_t node, qfz_exterior *e
     if (!data && node + 1 < stitch->n_nodes)
         return qfz_fail(err, QFZ_EIO, "the exterior of a tile is missing in the store");
     if (!data) return QFZ_OK;
-    const qfz_status st = qfz_unpack_exterior(exterior, stitch->rule, data, bytes, err);
-    if (st != QFZ_OK) free(data);
+    const qfz_ring ring = ring_of(stitch, node);
+    qfz_exterior found = {0};
+    qfz_status st = qfz_unpack_exterior(&found, stitch->rule, data, bytes, err);
+    if (st == QFZ_OK) st = qfz_sound_exterior(&found, stitch->rule, stitch->kind, &ring, err);
+    if (st != QFZ_OK)
+        free(data);
+    else
+        *exterior = found;
     return st;
 }
 
@@ -218,9 +242,32 @@ qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err)
         int64_t bytes;
         QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_PIXELS, tile), &data, &bytes,
                               err));
-        if (data) *n += *(const uint64_t *)data;
+        if (data && bytes == (int64_t)sizeof *n) *n += *(const uint64_t *)data;
         free(data);
+        if (data && bytes != (int64_t)sizeof *n)
+            return qfz_unsound(qfz_group_tree_box(&stitch->group_tree, 0, tile), "number of pixels",
+                               err);
     }
+    return QFZ_OK;
+}
+
+bool qfz_stitch_has_sum(qfz_stitch *stitch, int64_t tile)
+{
+    return qfz_has(stitch, PIECE_SOURCE, tile);
+}
+
+qfz_status qfz_stitch_same_source(qfz_stitch *stitch, int64_t tile, uint64_t sum, bool *is_same,
+                                  qfz_error *err)
+{
+    const int64_t piece = qfz_piece(stitch, PIECE_SOURCE, tile);
+    void *data;
+    int64_t bytes;
+    *is_same = true;
+    if (!qfz_store_has(stitch->store, piece))
+        return qfz_store_put(stitch->store, piece, &sum, sizeof sum, err);
+    QFZ_TRY(qfz_store_get(stitch->store, piece, &data, &bytes, err));
+    *is_same = bytes == (int64_t)sizeof sum && memcmp(data, &sum, sizeof sum) == 0;
+    free(data);
     return QFZ_OK;
 }
 
@@ -282,6 +329,9 @@ static qfz_status load_group(const qfz_level_walk *walk, const family *f, qfz_gr
         st = view_summary(stitch, f->members[m], &summaries[m], err);
     const qfz_box box = qfz_group_tree_box(&stitch->group_tree, f->level, f->node);
     const qfz_ring ring = qfz_ring_of(box, qfz_group_tree_sides(&stitch->group_tree, box));
+    for (int m = 1; m < f->n_members && st == QFZ_OK; m++)
+        if (!summaries[m].weight != !summaries[0].weight)
+            st = qfz_unsound(box, "boundary summary", err);
     if (st == QFZ_OK)
         st = qfz_group_init(group, stitch->rule, walk->n_threads_each, ring, f->n_members,
                             summaries, err);

@@ -66,6 +66,12 @@ qfz_status qfz_stitch_level_bytes(qfz_stitch *stitch, int *bytes, qfz_error *err
 qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, qfz_error *err);
 qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err);
 
+/* ---- Checksums of the pixels of tiles: stores the first one of a tile; *is_same: whether a later
+ * one is equal. */
+bool qfz_stitch_has_sum(qfz_stitch *stitch, int64_t tile);
+qfz_status qfz_stitch_same_source(qfz_stitch *stitch, int64_t tile, uint64_t sum, bool *is_same,
+                                  qfz_error *err);
+
 /* ---- Values of regions that span tiles.
  *
  * Each tile puts values for its border regions (core/engine.h).  After the reduction all border

@@ -41,6 +41,25 @@ run "$qfz" curve -q "$T/in.tif"
 [ "$(awk 'NF == 3 && $1 ~ /^[0-9]+$/ {printf "%s:%s:%s ", $1, $2, $3}' "$T/stdout")" = \
     "4:0:4 2:2:2 1:6:1 1:6:1 " ] || wrong "text: $(cat "$T/stdout")"
 
+# At most K regions: the least alpha of the curve.
+for pair in 9:0:4 4:0:4 3:1:3 2:2:2 1:6:1; do
+    checks=$((checks + 1))
+    run "$qfz" label -q --count-only --regions-target "${pair%%:*}" --tile 2 "$T/in.tif"
+    found=$(sed -n 's/^ *"\(alpha\|regions\)": \([0-9]*\),*$/\2/p' "$T/stdout" | tr '\n' ':')
+    [ "$found" = "${pair#*:}:" ] || wrong "regions-target ${pair%%:*}: $found, $(cat "$T/stdout")"
+done
+rm -f "$T/out"/*
+refused "alpha beside a target" 'leave out --alpha' \
+    "$qfz" label --regions-target 3 --alpha 2 "$T/in.tif" "$T/out/l.tif"
+refused "a target with a journal" 'has no journal' \
+    "$qfz" label --regions-target 3 --work "$T/out" "$T/in.tif" "$T/out/l.tif"
+refused "a target of 0" 'must be 1' "$qfz" label --regions-target 0 "$T/in.tif" "$T/out/l.tif"
+grid "$T/apart.tif" <<'ROWS'
+1 0 2
+ROWS
+refused "areas apart" 'no alpha gives 1 regions or fewer; 2 areas' \
+    "$qfz" label --nodata 0 --regions-target 1 "$T/apart.tif" "$T/out/l.tif"
+
 # Every way to hide pixels reaches the curve.
 gdal_create -q -of GTiff -outsize 3 2 -bands 1 -burn 0 "$T/none.tif"
 for hiding in "--nodata 9" "--mask $T/in.tif" "--mask $T/none.tif"; do

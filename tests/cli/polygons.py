@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 SKIPPED = 77
 try:
@@ -175,6 +176,24 @@ def labels_of_a_job():
     check("p.gpkg", "c.tif", tolerance=1)
 
 
+def resumes():
+    """A job that is killed while it writes polygons writes them again, and leaves nothing else."""
+    save("scene.tif", rng.integers(0, 200, (300, 300), "u1"))
+    os.makedirs("whole", exist_ok=True)
+    os.makedirs("killed", exist_ok=True)
+    words = ["label", "scene.tif", "--tile", "64"]
+    qfz(*words, "whole/l.tif", "--polygons", "whole/p.fgb", "--work", "whole_work")
+    words += ["killed/l.tif", "--polygons", "killed/p.fgb", "--work", "killed_work", "--resume"]
+    with subprocess.Popen([QFZ, *words, "-q"], stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not any(".p-fgb" in name for name in os.listdir("killed")):
+            time.sleep(0.001)
+        process.kill()
+    qfz(*words)
+    same("polygons after a kill", pathlib.Path("killed/p.fgb").read_bytes() == pathlib.Path("whole/p.fgb").read_bytes(),
+         True)
+    same("files after a kill", sorted(os.listdir("killed")), ["l.tif", "p.fgb"])
+
+
 def refused():
     save("ok.tif", numpy.ones((4, 4), "u1"))
     cases = [(["regions", "ok.tif", "--polygons", "none.csv"], 1, "none.csv"),
@@ -226,4 +245,5 @@ with tempfile.TemporaryDirectory(prefix="qfz_polygons_") as folder:
         random_labels()
         areas_on_the_ellipsoid()
         labels_of_a_job()
+        resumes()
         refused()

@@ -87,6 +87,7 @@ int main(void)
     AT(qfz_job, min_area_m2);
     AT(qfz_job, curve);
     AT(qfz_job, allow_network);
+    AT(qfz_job, trust_source);
     AT(qfz_job, unused_flags);
     AT(qfz_job, edges);
     AT(qfz_job, neighbours);
@@ -99,6 +100,7 @@ int main(void)
     AT(qfz_job, polygons);
     AT(qfz_job, simplify_tolerance);
     AT(qfz_job, columns);
+    AT(qfz_job, regions_target);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -162,6 +164,7 @@ int main(void)
     AT(qfz_report, peak_rss_bytes);
     AT(qfz_report, next);
     AT(qfz_report, reserved);
+    AT(qfz_report, alpha);
     SIZE(qfz_plan_output);
     AT(qfz_plan_output, path);
     AT(qfz_plan_output, format);

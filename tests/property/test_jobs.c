@@ -676,6 +676,30 @@ static void curve_is(const qfz_curve *curve, const char *what, int64_t n, const 
             break;
 }
 
+/* A largest number of regions gives the least alpha that has no more. */
+static void target_equals(problem *p, int64_t n, const double *alpha, const uint32_t *regions,
+                          uint32_t *labels)
+{
+    const int64_t at = check_pick(n);
+    const uint64_t more =
+        at > 0 ? (uint64_t)check_pick((int64_t)(regions[at - 1] - regions[at])) : 0;
+    const uint32_t n_want = oracle_alpha(p->o, alpha[at], labels);
+    qfz_job job = p->base;
+    qfz_report report = qfz_report_default();
+    qfz_error err = {0};
+    char what[256];
+    job.task = QFZ_LABEL;
+    job.dst = scratch("labels.tif");
+    job.regions_target = regions[at] + more;
+    if (job.regions_target == 0) return;
+    snprintf(what, sizeof what, "at most %d regions, %s", (int)job.regions_target,
+             variant(&job, 1));
+    if (!CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s: %s", what, err.message)) return;
+    CHECK(report.alpha == alpha[at], "%s: alpha %.17g, not %.17g", what, report.alpha, alpha[at]);
+    CHECK(report.regions == n_want, "%s: %d regions", what, (int)report.regions);
+    labels_are(p, job.dst, what, labels);
+}
+
 static void curve_equals(problem *p, uint32_t *labels)
 {
     const int64_t most = 4 * n_pixels(p) + 1;
@@ -695,6 +719,7 @@ static void curve_equals(problem *p, uint32_t *labels)
         if (runs(p, &job, what, regions[0])) curve_is(&curve, what, n, alpha, regions);
         qfz_curve_release(&curve);
     }
+    if (check_chance(40)) target_equals(p, n, alpha, regions, labels);
     free(alpha);
     free(regions);
 }

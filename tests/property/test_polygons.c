@@ -376,6 +376,29 @@ static void one_case(int64_t number)
     same(&simple, &tiled);
 }
 
+/* A label with more chains than one polygon may have. */
+static void long_borders_are_refused(void)
+{
+    static scene s;
+    qfz_error err = {.status = QFZ_OK};
+    qfz_arc_store *store = NULL;
+    qfz_corner_map *map = NULL;
+    qfz_arc_group group;
+    int64_t n_labels;
+    check_case(0, "a chessboard of two labels, borders of at most 500 bytes");
+    s = (scene){.w = MOST, .h = MOST};
+    for (int64_t i = 0; i < MOST * MOST; i++)
+        s.labels[i / MOST][i % MOST] = (uint64_t)(i / MOST + i % MOST) % 2 + 5;
+    CHECK(qfz_corner_map_create(&map, s.w, s.h, &err) == QFZ_OK, "%s", err.message);
+    CHECK(qfz_arc_store_create(&store, 1 << 20, 500, "/tmp", &err) == QFZ_OK, "%s", err.message);
+    trace_tiles(&s, 5, 5, store, map);
+    CHECK(qfz_arc_store_sort(store, &n_labels, &err) == QFZ_OK, "%s", err.message);
+    CHECK(qfz_arc_store_next(store, &group, &err) == QFZ_ENOMEM, "no error");
+    CHECK(strstr(err.message, "label 5") != NULL, "%s", err.message);
+    qfz_arc_store_close(store);
+    qfz_corner_map_close(map);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 1500);
@@ -383,5 +406,6 @@ int main(int argc, char **argv)
         weights_before[y + 1] = weights_before[y] + (uint64_t)(1000 + 17 * y * y);
     for (int64_t i = check_.first; i < check_.cases; i++)
         one_case(i);
+    long_borders_are_refused();
     return check_end();
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "job/regions_target.h"
+
+#include <string.h>
+
+static qfz_status check(const qfz_job *job, qfz_error *err)
+{
+    if (job->task != QFZ_LABEL)
+        return qfz_fail(err, QFZ_EARG, "a largest number of regions belongs to label");
+    if (job->criterion.has_alpha)
+        return qfz_fail(err, QFZ_EARG,
+                        "alpha is given, and a largest number of regions, from which alpha is "
+                        "found; leave one out");
+    if (job->has_background)
+        return qfz_fail(err, QFZ_EARG,
+                        "background is for regions of equal values, not for a largest number of "
+                        "regions; use nodata instead");
+    if (job->work)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: a job with a largest number of regions has no journal; find alpha by "
+                        "curve first",
+                        job->work);
+    return QFZ_OK;
+}
+
+static int report_half(const qfz_progress *progress, void *arg)
+{
+    const qfz_regions_target *const target = arg;
+    qfz_progress part = *progress;
+    part.done = target->from + progress->done / 2;
+    return target->progress ? target->progress(&part, target->progress_arg) : 0;
+}
+
+static qfz_job curve_of(const qfz_job *job, qfz_curve *curve)
+{
+    qfz_job of = *job;
+    of.task = QFZ_CURVE;
+    of.curve = curve;
+    of.dst = of.labels = of.regions = of.neighbours = of.stats = of.colors = of.quicklook = NULL;
+    of.polygons = of.columns = NULL;
+    of.simplify_tolerance = 0;
+    of.stats_bands = NULL;
+    of.n_stats_bands = 0;
+    of.regions_target = 0;
+    of.engine = QFZ_ENGINE_CPU; /* which computes curves */
+    of.gpus = NULL;
+    of.gpu_memory_bytes = 0;
+    of.gpu_method = NULL;
+    return of;
+}
+
+/* The first point with at most so many regions. */
+static qfz_status choose(const qfz_curve *curve, qfz_job *job, qfz_error *err)
+{
+    int64_t i = 0;
+    while (i < curve->n && curve->regions[i] > job->regions_target)
+        i++;
+    if (i == curve->n)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: no alpha gives %llu regions or fewer; %llu areas of valid pixels are "
+                        "apart at any alpha",
+                        job->src, (unsigned long long)job->regions_target,
+                        (unsigned long long)curve->regions[curve->n - 1]);
+    job->criterion.has_alpha = true;
+    job->criterion.alpha = curve->alpha[i];
+    return QFZ_OK;
+}
+
+qfz_status qfz_regions_target_find(qfz_regions_target *target, qfz_job *job, qfz_error *err)
+{
+    qfz_curve curve = qfz_curve_default();
+    qfz_report report = qfz_report_default();
+    QFZ_TRY(check(job, err));
+    *target = (qfz_regions_target){.progress = job->progress, .progress_arg = job->progress_arg};
+    job->progress = report_half;
+    job->progress_arg = target;
+    const qfz_job of = curve_of(job, &curve);
+    QFZ_TRY(qfz_job_run(&of, &report, err));
+    const qfz_status st = choose(&curve, job, err);
+    qfz_curve_release(&curve);
+    target->from = 0.5;
+    target->curve = (qfz_step_time){.name = "curve", .seconds = report.seconds};
+    return st;
+}
+
+void qfz_regions_target_report(const qfz_regions_target *target, const qfz_job *job,
+                               qfz_report *report)
+{
+    report->alpha = job->criterion.alpha;
+    report->seconds += target->curve.seconds;
+    if (report->n_steps == QFZ_STEPS) return;
+    memmove(report->steps + 1, report->steps, (size_t)report->n_steps * sizeof *report->steps);
+    report->steps[0] = target->curve;
+    report->n_steps++;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* regions_target.h - a job with a largest number of regions: the curve of the same raster gives the
+ * least alpha that has no more. */
+#ifndef QFZ_REGIONS_TARGET_H
+#define QFZ_REGIONS_TARGET_H
+
+#include "core/status.h"
+
+/* Of a job in two halves. */
+typedef struct qfz_regions_target {
+    qfz_progress_fn progress; /* the caller's */
+    void *progress_arg;
+    double from;         /* part of the whole that is done before the present half */
+    qfz_step_time curve; /* the first half */
+} qfz_regions_target;
+
+/* Runs the curve of the job, and sets the job's alpha.  The job then reports the second half of the
+ * progress, through target.  Collective. */
+qfz_status qfz_regions_target_find(qfz_regions_target *target, qfz_job *job, qfz_error *err);
+
+/* Adds the first half to the report of the second. */
+void qfz_regions_target_report(const qfz_regions_target *target, const qfz_job *job,
+                               qfz_report *report);
+
+#endif
