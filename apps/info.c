@@ -2,6 +2,7 @@
 /* info.c - qfz info: the plan of a job. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "json.h"
 #include "options.h"
@@ -48,9 +49,17 @@ static const json_field fields[] = {
     {"record_bytes",
      "Size in the folder of --work of each region of each tile, in bytes; 0 without "
      "a table of regions."},
-    {"outputs", "Array of the outputs, each with path and format; rasters also with type, bands, "
-                "width and height."},
+    {"outputs", "Array of the outputs, each with path and format; rasters also with type, "
+                "type_is_upper_bound (saliency: a narrower type may suffice), bands, width and "
+                "height."},
     {NULL, NULL}};
+
+/* The type of integer saliency follows from the levels that occur. */
+static bool may_be_narrower(const request *r, const qfz_plan_output *output)
+{
+    return r->job.task == QFZ_SALIENCY && !r->job.type &&
+           (!strcmp(output->type, "UInt16") || !strcmp(output->type, "UInt32"));
+}
 
 static void print_json(const request *r, const qfz_plan *plan)
 {
@@ -94,6 +103,7 @@ static void print_json(const request *r, const qfz_plan *plan)
         json_text(&j, "format", plan->outputs[i].format);
         if (plan->outputs[i].n_bands > 0) {
             json_text(&j, "type", plan->outputs[i].type);
+            json_flag(&j, "type_is_upper_bound", may_be_narrower(r, &plan->outputs[i]));
             json_integer(&j, "bands", plan->outputs[i].n_bands);
             json_integer(&j, "width", plan->outputs[i].width);
             json_integer(&j, "height", plan->outputs[i].height);
@@ -176,9 +186,10 @@ static void print_text(const request *r, const qfz_plan *plan)
     for (int i = 0; i < plan->n_outputs; i++) {
         printf("output   %s: %s", plan->outputs[i].path, plan->outputs[i].format);
         if (plan->outputs[i].n_bands > 0)
-            printf(", %" PRId64 " x %" PRId64 " pixels, %d band%s, %s", plan->outputs[i].width,
+            printf(", %" PRId64 " x %" PRId64 " pixels, %d band%s, %s%s", plan->outputs[i].width,
                    plan->outputs[i].height, plan->outputs[i].n_bands,
-                   plural(plan->outputs[i].n_bands), plan->outputs[i].type);
+                   plural(plan->outputs[i].n_bands), plan->outputs[i].type,
+                   may_be_narrower(r, &plan->outputs[i]) ? " or narrower" : "");
         printf("\n");
     }
 }

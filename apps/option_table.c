@@ -292,10 +292,11 @@ const option option_table[] = {
                "UInt32, or UInt64 for 2^32 regions or more."},
               {FOR_SIMPLIFY, "Data type of DST, for example UInt16. A type that cannot hold every "
                              "value is an error. Default: the type of SRC."},
-              {FOR_SALIENCY, "Data type of the saliency, for example UInt32. A type that cannot "
-                             "hold every level is an error. Default: the smallest unsigned integer "
-                             "type that holds the levels and a nodata value; Float32 if the levels "
-                             "are not integers."},
+              {FOR_SALIENCY,
+               "Data type of the saliency, for example UInt32. A type that cannot "
+               "hold every possible level is an error. Default: the narrowest unsigned "
+               "integer type that holds the largest saliency that occurs and a nodata "
+               "value; Float32 if the levels are not integers."},
               {0, "Data type of the output raster, for example UInt32. A type that cannot hold "
                   "every value is an error. Default: the default of the planned command."}},
      .set = set_text, .at = AT(job.type)},

@@ -67,6 +67,12 @@ bool qfz_level_0_is_equal(const qfz_rule *rule);
  * the distance is not defined for so few bands. */
 qfz_status qfz_max_level(const qfz_rule *rule, uint32_t *level, qfz_error *err);
 
+/* Bytes of the narrowest unsigned integer whose largest value exceeds a level. */
+static inline int qfz_level_bytes(uint32_t level)
+{
+    return level < UINT8_MAX ? 1 : level < UINT16_MAX ? 2 : level < UINT32_MAX ? 4 : 8;
+}
+
 /* The largest level whose dissimilarity is <= alpha; alpha >= 0, or infinite. */
 uint32_t qfz_level_of_alpha(const qfz_rule *rule, double alpha);
 

@@ -74,7 +74,12 @@ typedef struct qfz_summary {
     uint32_t n_border_regions;
     uint32_t *border_region;
 
-    qfz_links links;   /* QFZ_LEVELS, QFZ_OMEGA, QFZ_JOINS, QFZ_FILTER */
+    qfz_links links; /* QFZ_LEVELS, QFZ_OMEGA, QFZ_JOINS, QFZ_FILTER */
+
+    /* QFZ_LEVELS: qfz_level_bytes() of the largest level of a join of the box's minimum spanning
+     * forest that no link stands for. */
+    int32_t level_bytes;
+
     qfz_ranges ranges; /* QFZ_OMEGA */
 
     qfz_masses masses; /* QFZ_FILTER */
@@ -92,6 +97,9 @@ typedef struct qfz_exterior {
     qfz_links external; /* at most n_ring - 1 */
     uint32_t *cross;    /* n_dirs planes of n_ring */
     uint8_t *cross_has; /* n_ring; bit d: there is an edge in direction d that leaves the box */
+
+    /* QFZ_LEVELS: qfz_level_bytes() of the largest saliency in the raster. */
+    int32_t level_bytes;
 
     /* QFZ_OMEGA: the region of each ring pixel, numbered from 0 by first appearance on the ring;
      * and its omega level, the largest level at which the pixel's component is within omega. */

@@ -406,14 +406,22 @@ void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_val
     }
 }
 
-void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
-                               qfz_links *links)
+uint32_t qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
+                                   qfz_links *links)
 {
     links->n = 0;
     qfz_graph_sort(&c->graph);
     qfz_contraction_mark_ring(c, ring_valid, mark, links);
     if (c->settled) qfz_histogram_add(c->settled, 0, -(uint64_t)links->n);
-    qfz_forest_summarise(&c->forest, &c->graph, mark, links, c->settled);
+    return qfz_forest_summarise(&c->forest, &c->graph, mark, links, c->settled);
+}
+
+int qfz_contraction_level_bytes(const qfz_contraction *c)
+{
+    int bytes = 1;
+    for (int64_t i = 0; i < c->layout.n_y * c->layout.n_x; i++)
+        if (c->blocks[i].level_bytes > bytes) bytes = c->blocks[i].level_bytes;
+    return bytes;
 }
 
 void qfz_contraction_count_joins(qfz_contraction *c, uint32_t *mark)
@@ -421,5 +429,5 @@ void qfz_contraction_count_joins(qfz_contraction *c, uint32_t *mark)
     qfz_links none = {0};
     memset(mark, 0xff, c->n_vertices * sizeof *mark);
     qfz_graph_sort(&c->graph);
-    qfz_forest_summarise(&c->forest, &c->graph, mark, &none, c->settled);
+    (void)qfz_forest_summarise(&c->forest, &c->graph, mark, &none, c->settled);
 }

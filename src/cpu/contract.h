@@ -132,9 +132,13 @@ void qfz_contraction_mark_ring(const qfz_contraction *c, const uint8_t *ring_val
 
 /* Fills links with the links between ring pixels that represent the image; its ring must be open.
  * Sorts the graph and joins its forest.  mark: working memory for n_vertices.  With c->settled, the
- * first histogram also counts the joins of the graph that become no link. */
-void qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
-                               qfz_links *links);
+ * first histogram also counts the joins of the graph that become no link.  Returns the largest
+ * level of those joins. */
+uint32_t qfz_contraction_summarise(qfz_contraction *c, const uint8_t *ring_valid, uint32_t *mark,
+                                   qfz_links *links);
+
+/* qfz_level_bytes() of the largest level of the hooks inside blocks, which must be stored. */
+int qfz_contraction_level_bytes(const qfz_contraction *c);
 
 /* Counts all joins of the graph of an image whose ring is not open. */
 void qfz_contraction_count_joins(qfz_contraction *c, uint32_t *mark);

@@ -130,7 +130,11 @@ static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error 
         return qfz_omega_contraction_summarise(&worker->omega, worker->mark, summary, err);
     }
     qfz_contract(&worker->contraction, &worker->tile, true);
-    qfz_contraction_summarise(&worker->contraction, summary->valid, worker->mark, &summary->links);
+    const uint32_t largest = qfz_contraction_summarise(&worker->contraction, summary->valid,
+                                                       worker->mark, &summary->links);
+    const int in_blocks = qfz_contraction_level_bytes(&worker->contraction);
+    const int between = qfz_level_bytes(largest);
+    summary->level_bytes = between > in_blocks ? between : in_blocks;
     return QFZ_OK;
 }
 
@@ -158,7 +162,7 @@ static qfz_status saliency(qfz_worker *worker, const qfz_exterior *exterior, int
         QFZ_CACHED_NOTHING; /* external links change the contraction */
     if (exterior) qfz_contraction_add_external(c, &exterior->external);
     qfz_graph_sort(&c->graph);
-    qfz_forest_grow(&c->forest, &c->graph);
+    (void)qfz_forest_grow(&c->forest, &c->graph);
     qfz_contraction_saliency(c, level_bytes, levels);
     if (worker->tile.edges)
         drop_missing(worker->tile.edges, n_dirs * worker->tile.h * worker->tile.w, level_bytes,

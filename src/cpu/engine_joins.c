@@ -36,7 +36,7 @@ qfz_status qfz_cpu_joins(qfz_worker *worker, qfz_summary *summary, const qfz_his
     }
     qfz_contract(c, &worker->tile, summary != NULL);
     if (summary)
-        qfz_contraction_summarise(c, summary->valid, worker->mark, &summary->links);
+        (void)qfz_contraction_summarise(c, summary->valid, worker->mark, &summary->links);
     else
         qfz_contraction_count_joins(c, worker->mark);
     for (int i = 1; i < worker->n_threads; i++)

@@ -155,20 +155,25 @@ uint32_t qfz_forest_minimax(const qfz_forest *forest, uint32_t u, uint32_t v)
     return level;
 }
 
-void qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph)
+uint32_t qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph)
 {
+    uint32_t largest = 0;
     qfz_forest_reset(forest, graph->n);
     for (int64_t i = 0; i < graph->n_edges; i++) {
         const uint32_t link = graph->id[i];
         const uint32_t a = qfz_forest_root(forest, graph->u[link]);
         const uint32_t b = qfz_forest_root(forest, graph->v[link]);
-        if (a != b) (void)qfz_forest_hook(forest, a, b, graph->level[i]);
+        if (a == b) continue;
+        (void)qfz_forest_hook(forest, a, b, graph->level[i]);
+        largest = graph->level[i];
     }
+    return largest;
 }
 
-void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *mark,
-                          qfz_links *links, qfz_histogram *settled)
+uint32_t qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *mark,
+                              qfz_links *links, qfz_histogram *settled)
 {
+    uint32_t largest = 0;
     qfz_forest_reset(forest, graph->n);
     for (int64_t i = 0; i < graph->n_edges; i++) {
         const uint32_t link = graph->id[i];
@@ -180,10 +185,12 @@ void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *
             links->u[links->n] = mark_a;
             links->v[links->n] = mark_b;
             links->level[links->n++] = graph->level[i];
-        } else if (settled) {
-            qfz_histogram_add(settled, graph->level[i], 1);
+        } else {
+            largest = graph->level[i];
+            if (settled) qfz_histogram_add(settled, largest, 1);
         }
         const uint32_t root = qfz_forest_hook(forest, a, b, graph->level[i]);
         mark[root] = mark_a != QFZ_NONE ? mark_a : mark_b;
     }
+    return largest;
 }

@@ -74,14 +74,15 @@ static inline uint32_t qfz_forest_hook(qfz_forest *forest, uint32_t a, uint32_t 
 /* The minimax level of two vertices; QFZ_NONE if there is no path, 0 if u == v. */
 uint32_t qfz_forest_minimax(const qfz_forest *forest, uint32_t u, uint32_t v);
 
-/* Resets the forest and joins the vertices of a sorted graph. */
-void qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph);
+/* Resets the forest and joins the vertices of a sorted graph.  Returns the largest level of a join,
+ * 0 if there is none. */
+uint32_t qfz_forest_grow(qfz_forest *forest, const qfz_graph *graph);
 
 /* The same, and appends links between marked vertices that have the same minimax levels between all
  * marks.  mark[v] is the number of the mark at vertex v, or QFZ_NONE, and is overwritten.  links
  * has room for as many links as there are marks.  settled: counts the joins that become no link;
- * NULL: they are not counted. */
-void qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *mark,
-                          qfz_links *links, qfz_histogram *settled);
+ * NULL: they are not counted.  Returns the largest level of those joins, 0 if there is none. */
+uint32_t qfz_forest_summarise(qfz_forest *forest, const qfz_graph *graph, uint32_t *mark,
+                              qfz_links *links, qfz_histogram *settled);
 
 #endif

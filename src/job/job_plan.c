@@ -123,7 +123,7 @@ static void plan_work(qfz_plan *plan, const qfz_setup *setup)
     plan->work_bytes = plan->border_bytes;
     if (job->count_only) return;
     qfz_sink_spec spec = job->task == QFZ_SALIENCY
-                             ? qfz_output_spec_saliency(setup, job->dst, QFZ_EDGES)
+                             ? qfz_output_spec_saliency(setup, job->dst, QFZ_EDGES, 0)
                              : qfz_output_spec_main(setup);
     plan->work_bytes += spec_bytes(&spec);
     if (job->labels) {

@@ -68,7 +68,34 @@ qfz_sink_spec qfz_output_spec_painted(const qfz_setup *setup, const char *path)
     return spec;
 }
 
-qfz_sink_spec qfz_output_spec_saliency(const qfz_setup *setup, const char *path, qfz_layout layout)
+bool qfz_output_type_is_found(const qfz_setup *setup)
+{
+    return !qfz_levels_are_float(&setup->rule) && !setup->job->type &&
+           setup->max_level < UINT32_MAX && qfz_level_bytes(setup->max_level) > 1;
+}
+
+static void set_level_type(qfz_sink_spec *spec, int level_bytes)
+{
+    switch (level_bytes) {
+    case 1:
+        spec->type = QFZ_OUT_U8;
+        spec->nodata = UINT8_MAX;
+        break;
+    case 2:
+        spec->type = QFZ_OUT_U16;
+        spec->nodata = UINT16_MAX;
+        break;
+    case 4:
+        spec->type = QFZ_OUT_U32;
+        spec->nodata = UINT32_MAX;
+        break;
+    default: spec->type = QFZ_OUT_U64; spec->nodata = (double)UINT64_MAX;
+    }
+    spec->max_value = spec->nodata;
+}
+
+qfz_sink_spec qfz_output_spec_saliency(const qfz_setup *setup, const char *path, qfz_layout layout,
+                                       int level_bytes)
 {
     qfz_sink_spec spec = spec_of(setup, path, QFZ_CONTENT_SALIENCY);
     const bool wide = layout == QFZ_KHALIMSKY;
@@ -84,13 +111,8 @@ qfz_sink_spec qfz_output_spec_saliency(const qfz_setup *setup, const char *path,
         spec.nodata = NAN;
         return spec;
     }
-    spec.type = setup->max_level < UINT16_MAX   ? QFZ_OUT_U16
-                : setup->max_level < UINT32_MAX ? QFZ_OUT_U32
-                                                : QFZ_OUT_U64;
-    spec.nodata = spec.type == QFZ_OUT_U16   ? (double)UINT16_MAX
-                  : spec.type == QFZ_OUT_U32 ? (double)UINT32_MAX
-                                             : (double)UINT64_MAX;
-    spec.max_value = spec.nodata;
+    const bool found = level_bytes > 0 && qfz_output_type_is_found(setup);
+    set_level_type(&spec, found ? level_bytes : qfz_level_bytes(setup->max_level));
     return spec;
 }
 
@@ -99,7 +121,7 @@ qfz_sink_spec qfz_output_spec_main(const qfz_setup *setup)
     const qfz_job *const job = setup->job;
     switch (job->task) {
     case QFZ_SIMPLIFY: return qfz_output_spec_painted(setup, job->dst);
-    case QFZ_SALIENCY: return qfz_output_spec_saliency(setup, job->dst, job->layout);
+    case QFZ_SALIENCY: return qfz_output_spec_saliency(setup, job->dst, job->layout, 0);
     default: return qfz_output_spec_labels(setup, job->dst, 0);
     }
 }

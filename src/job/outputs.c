@@ -79,7 +79,7 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
     if (!qfz_outputs_has_layout(job) || n_parts == 1) return QFZ_OK;
     QFZ_TRY(name_edges(path, job->dst, n_parts, err));
     const qfz_sink_options options = qfz_job_edges_options(job, n_parts);
-    qfz_sink_spec spec = qfz_output_spec_saliency(setup, path, QFZ_EDGES);
+    qfz_sink_spec spec = qfz_output_spec_saliency(setup, path, QFZ_EDGES, 0);
     qfz_outputs_place(&spec, setup, options.format, 0, n_parts);
     return qfz_sink_check(source, &options, &spec, err);
 }
@@ -137,7 +137,19 @@ qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
     if (out->run->setup->comparison) return QFZ_OK;
     QFZ_TRY(place_all(out, err));
     QFZ_TRY(qfz_region_rows_check(out->run, err));
-    return out->run->work ? open_journal(out, err) : qfz_outputs_create(out, err);
+    if (out->run->work) return open_journal(out, err);
+    return out->type_is_open ? QFZ_OK : qfz_outputs_create(out, err);
+}
+
+qfz_status qfz_outputs_set_type(qfz_outputs *out, const qfz_sink_spec *spec, qfz_error *err)
+{
+    qfz_sink_spec *const main = &out->specs[QFZ_MAIN];
+    main->type = spec->type;
+    main->nodata = spec->nodata;
+    main->max_value = spec->max_value;
+    out->type_is_open = false;
+    if (out->run->setup->comparison || out->run->work) return QFZ_OK;
+    return qfz_outputs_create(out, err);
 }
 
 void qfz_outputs_close(qfz_outputs *out)

@@ -23,6 +23,7 @@ typedef struct qfz_outputs {
     /* Set by the task before open(). */
     int n_rasters;
     qfz_sink_spec specs[QFZ_RASTERS];
+    bool type_is_open; /* the type of specs[QFZ_MAIN] follows from the pixels of the only tile */
 
     char edges[QFZ_PATH_BYTES];   /* path of the raster of edges, if that is not the result */
     qfz_sink *sinks[QFZ_RASTERS]; /* NULL: not open, or this process has no rows */
@@ -49,6 +50,10 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
 /* run, n_rasters and specs are set, everything else is 0. */
 qfz_status qfz_outputs_open(qfz_outputs *outputs, qfz_error *err);
 void qfz_outputs_close(qfz_outputs *outputs); /* deletes unfinished files */
+
+/* Where the type is open: sets type, nodata and largest value of the main output, before its only
+ * tile is written. */
+qfz_status qfz_outputs_set_type(qfz_outputs *outputs, const qfz_sink_spec *spec, qfz_error *err);
 
 /* True if the journal holds all output of this tile, from an earlier run. */
 bool qfz_outputs_have(const qfz_outputs *outputs, int64_t tile);

@@ -74,7 +74,8 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     const qfz_sink_options edges_options = qfz_outputs_options(out, QFZ_MAIN);
     const qfz_sink_options options = qfz_job_sink_options(job, job->dst);
     qfz_sink_spec edges = out->specs[QFZ_MAIN];
-    qfz_sink_spec spec = qfz_output_spec_saliency(setup, job->dst, job->layout);
+    qfz_sink_spec spec =
+        qfz_output_spec_saliency(setup, job->dst, job->layout, out->run->level_bytes);
     qfz_sink *layout = NULL;
     qfz_status st;
     if (edges.n_parts > 0) {

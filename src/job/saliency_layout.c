@@ -29,6 +29,10 @@ typedef struct strip {
 static uint64_t level_from(qfz_out_type type, const void *raw, int64_t i)
 {
     switch (type) {
+    case QFZ_OUT_U8: {
+        const uint8_t value = ((const uint8_t *)raw)[i];
+        return value == UINT8_MAX ? none : value;
+    }
     case QFZ_OUT_U16: {
         const uint16_t value = ((const uint16_t *)raw)[i];
         return value == UINT16_MAX ? none : value;
@@ -58,6 +62,7 @@ static void level_to(qfz_out_type type, uint64_t level, void *raw, int64_t i)
 {
     const uint32_t bits = (uint32_t)level;
     switch (type) {
+    case QFZ_OUT_U8: ((uint8_t *)raw)[i] = (uint8_t)level; break;
     case QFZ_OUT_U16: ((uint16_t *)raw)[i] = (uint16_t)level; break;
     case QFZ_OUT_U32: ((uint32_t *)raw)[i] = bits; break;
     case QFZ_OUT_F32: ((float *)raw)[i] = level == none ? NAN : single_of(bits); break;

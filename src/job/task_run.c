@@ -124,6 +124,7 @@ static qfz_status resolve(const qfz_task_passes *passes, qfz_run *run, bool *las
     return st;
 }
 
+/* Finds what is known of the whole raster before its last pass. */
 static qfz_status count(qfz_run *run, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
@@ -131,7 +132,9 @@ static qfz_status count(qfz_run *run, qfz_error *err)
         st = qfz_curve_find(run, err);
     else if (run->setup->job->count_only)
         st = qfz_stitch_total(run->stitch, &run->count.total, err);
-    else if (run->setup->kind != QFZ_LEVELS)
+    else if (run->setup->kind == QFZ_LEVELS)
+        st = qfz_stitch_level_bytes(run->stitch, &run->level_bytes, err);
+    else
         st = qfz_stitch_count(run->stitch, run->part, run->n_parts, &run->count, err);
     return qfz_ranks_agree(run->ranks, st, err);
 }

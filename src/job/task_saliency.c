@@ -48,20 +48,64 @@ static void float_levels(int64_t n, const uint32_t *levels, float *out)
                sizeof nothing);
 }
 
-/* Converts levels to the output's type, and QFZ_NONE to its nodata.  Returns the levels themselves
- * where nothing changes; else the converted ones, which lie behind the levels in the same buffer.
- * The number of levels is even, so that those are aligned for 8 bytes. */
+/* Levels of 2 bytes that fit 1 byte, in place; the largest value stands for no edge in both. */
+static void narrow_to_bytes(void *levels, int64_t n)
+{
+    const uint16_t *const from = levels;
+    uint8_t *const to = levels;
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (uint8_t)from[i];
+}
+
+/* Converts levels of level_bytes (2 or 4) each to the output's type, and those of missing edges to
+ * its nodata.  Returns where they are: in place, or behind the levels in the same buffer.  The
+ * number of levels is even, so that those are aligned for 8 bytes. */
 static const void *convert_levels(const qfz_thread_context *context, const qfz_exterior *exterior,
-                                  const qfz_sink_spec *spec, uint32_t *levels)
+                                  const qfz_sink_spec *spec, int level_bytes, uint32_t *levels)
 {
     const int64_t n = spec->n_bands * context->tile.h * context->tile.w;
     void *const behind = levels + n;
-    if (spec->type == QFZ_OUT_U16 || spec->type == QFZ_OUT_U32) return levels;
-    if (spec->type == QFZ_OUT_F32)
-        float_levels(n, levels, behind);
-    else
-        widen_levels(context, exterior, spec->n_bands, levels, behind);
-    return behind;
+    switch (spec->type) {
+    case QFZ_OUT_U8:
+    case QFZ_OUT_U16:
+        if (level_bytes == 4) qfz_levels_narrow_in_place(levels, n);
+        if (spec->type == QFZ_OUT_U8) narrow_to_bytes(levels, n);
+        return levels;
+    case QFZ_OUT_U32: return levels;
+    case QFZ_OUT_F32: float_levels(n, levels, behind); return behind;
+    default: widen_levels(context, exterior, spec->n_bands, levels, behind); return behind;
+    }
+}
+
+static int bytes_of(const qfz_sink_spec *spec)
+{
+    return qfz_out_type_bytes(spec->type) <= 2 ? 2 : 4;
+}
+
+/* The largest of n levels of 2 or 4 bytes; all bits set stand for no edge. */
+static uint32_t largest_level(const void *levels, int level_bytes, int64_t n)
+{
+    uint32_t above = 0; /* one more: a missing edge counts as 0 */
+    for (int64_t i = 0; i < n && level_bytes == 2; i++) {
+        const uint16_t next = (uint16_t)(((const uint16_t *)levels)[i] + 1);
+        above = next > above ? next : above;
+    }
+    for (int64_t i = 0; i < n && level_bytes == 4; i++) {
+        const uint32_t next = ((const uint32_t *)levels)[i] + 1;
+        above = next > above ? next : above;
+    }
+    return above ? above - 1 : 0;
+}
+
+/* The only tile shows how wide the levels are. */
+static qfz_status find_type(qfz_run *run, qfz_outputs *outputs, const void *levels, int level_bytes,
+                            int64_t n, qfz_error *err)
+{
+    run->level_bytes = qfz_level_bytes(largest_level(levels, level_bytes, n));
+    const qfz_sink_spec spec =
+        qfz_output_spec_saliency(run->setup, run->setup->job->dst, QFZ_EDGES, run->level_bytes);
+    QFZ_TRY(qfz_stitch_put_level_bytes(run->stitch, run->level_bytes, err));
+    return qfz_outputs_set_type(outputs, &spec, err);
 }
 
 static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
@@ -69,15 +113,19 @@ static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t til
 {
     qfz_outputs *const outputs = arg;
     const qfz_sink_spec *const spec = &outputs->specs[QFZ_MAIN];
-    const int level_bytes = spec->type == QFZ_OUT_U16 ? 2 : 4;
+    const int level_bytes = bytes_of(spec);
+    const int64_t n = spec->n_bands * context->tile.h * context->tile.w;
     qfz_exterior exterior = {0};
     qfz_status st;
     QFZ_TRY(qfz_stitch_exterior(run->stitch, tile, &exterior, err));
     QFZ_TRY_OR(st, cleanup,
                run->setup->engine->saliency(context->worker, exterior.n_ring ? &exterior : NULL,
                                             level_bytes, context->out, err));
-    st = qfz_outputs_write(outputs, QFZ_MAIN, context, tile,
-                           convert_levels(context, &exterior, spec, context->out), err);
+    if (outputs->type_is_open)
+        QFZ_TRY_OR(st, cleanup, find_type(run, outputs, context->out, level_bytes, n, err));
+    st =
+        qfz_outputs_write(outputs, QFZ_MAIN, context, tile,
+                          convert_levels(context, &exterior, spec, level_bytes, context->out), err);
 
 cleanup:
     qfz_exterior_fini(&exterior);
@@ -89,7 +137,8 @@ static void plan(const qfz_run *run, qfz_outputs *outputs)
 {
     outputs->n_rasters = 1;
     outputs->specs[QFZ_MAIN] =
-        qfz_output_spec_saliency(run->setup, run->setup->job->dst, QFZ_EDGES);
+        qfz_output_spec_saliency(run->setup, run->setup->job->dst, QFZ_EDGES, run->level_bytes);
+    outputs->type_is_open = run->level_bytes == 0 && qfz_output_type_is_found(run->setup);
 }
 
 const qfz_task_passes qfz_task_saliency = {

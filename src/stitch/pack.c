@@ -98,6 +98,7 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
     visit_bytes(w, &s->n_border_regions, sizeof s->n_border_regions);
     visit_words(w, &s->border_region, s->n_ring);
     visit_links(w, &s->links);
+    visit_bytes(w, &s->level_bytes, sizeof s->level_bytes);
     qfz_ranges *const a = &s->ranges;
     visit_bytes(w, &a->n, sizeof a->n);
     visit_words(w, &a->at, a->n);
@@ -114,6 +115,7 @@ static void visit_exterior(walk *w, qfz_exterior *a, const qfz_rule *rule)
     visit_links(w, &a->external);
     visit_words(w, &a->cross, a->n_ring * qfz_n_dirs(rule));
     visit_array(w, (void **)&a->cross_has, a->n_ring, 1);
+    visit_bytes(w, &a->level_bytes, sizeof a->level_bytes);
     visit_bytes(w, &a->n_border_regions, sizeof a->n_border_regions);
     visit_words(w, &a->border_region, a->n_ring);
     visit_words(w, &a->omega_level, a->n_ring);

@@ -28,7 +28,7 @@ enum {
 };
 
 /* Pieces that exist once; they follow the pieces of all nodes. */
-enum { FACT_NUMBERED = 0, FACT_JOINS, FACTS };
+enum { FACT_NUMBERED = 0, FACT_JOINS, FACT_LEVEL_BYTES, FACTS };
 
 struct qfz_stitch {
     const qfz_rule *rule;

@@ -186,6 +186,49 @@ qfz_status qfz_stitch_exterior(qfz_stitch *stitch, int64_t tile, qfz_exterior *e
     return get_exterior(stitch, tile, exterior, err);
 }
 
+qfz_status qfz_stitch_put_level_bytes(qfz_stitch *stitch, int bytes, qfz_error *err)
+{
+    const int64_t fact = bytes;
+    return qfz_store_put(stitch->store, qfz_fact(stitch, FACT_LEVEL_BYTES), &fact, sizeof fact,
+                         err);
+}
+
+static qfz_status get_level_bytes(qfz_stitch *stitch, int *bytes, qfz_error *err)
+{
+    void *data = NULL;
+    int64_t n;
+    QFZ_TRY(qfz_store_get(stitch->store, qfz_fact(stitch, FACT_LEVEL_BYTES), &data, &n, err));
+    *bytes = data ? (int)*(const int64_t *)data : 0;
+    free(data);
+    return QFZ_OK;
+}
+
+/* Every exterior has it; the rank that owns the first tile reads that of its exterior. */
+static qfz_status first_level_bytes(qfz_stitch *stitch, uint64_t *bytes, qfz_error *err)
+{
+    qfz_exterior exterior;
+    int64_t first, end;
+    qfz_group_tree_owned(&stitch->group_tree, 0, stitch->ranks->rank, stitch->ranks->n, &first,
+                         &end);
+    *bytes = 0;
+    if (first > 0 || first == end) return QFZ_OK;
+    QFZ_TRY(get_exterior(stitch, 0, &exterior, err));
+    *bytes = (uint64_t)exterior.level_bytes;
+    qfz_exterior_fini(&exterior);
+    return QFZ_OK;
+}
+
+qfz_status qfz_stitch_level_bytes(qfz_stitch *stitch, int *bytes, qfz_error *err)
+{
+    uint64_t own = 0, before, all = 0;
+    if (!qfz_stitch_wants_summaries(stitch)) return get_level_bytes(stitch, bytes, err);
+    const qfz_status st = first_level_bytes(stitch, &own, err);
+    QFZ_TRY(qfz_ranks_agree(stitch->ranks, st, err));
+    QFZ_TRY(qfz_ranks_sum(stitch->ranks, own, &before, &all, err));
+    *bytes = (int)all;
+    return QFZ_OK;
+}
+
 qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, qfz_error *err)
 {
     return qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_PIXELS, tile), &n, sizeof n, err);

@@ -57,6 +57,11 @@ bool qfz_stitch_has_exterior(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_exterior(qfz_stitch *stitch, int64_t tile, qfz_exterior *exterior,
                                qfz_error *err);
 
+/* ---- QFZ_LEVELS: qfz_level_bytes() of the largest saliency in the raster, after solve;
+ * collective. A single tile puts it itself, as nothing is solved; until then it is 0. */
+qfz_status qfz_stitch_put_level_bytes(qfz_stitch *stitch, int bytes, qfz_error *err);
+qfz_status qfz_stitch_level_bytes(qfz_stitch *stitch, int *bytes, qfz_error *err);
+
 /* ---- Numbers of valid pixels: of one tile, and the sum over the tiles of this rank. */
 qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, qfz_error *err);
 qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err);

@@ -129,7 +129,7 @@ static qfz_forest forest_of(const qfz_links *links, uint32_t n)
     qfz_graph_set_links(&graph, n, links->u, links->v, links->level);
     qfz_graph_add_links(&graph, 0, links->n, UINT32_MAX);
     qfz_graph_sort(&graph);
-    qfz_forest_grow(&forest, &graph);
+    (void)qfz_forest_grow(&forest, &graph);
     qfz_graph_fini(&graph);
     return forest;
 }

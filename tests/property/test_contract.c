@@ -80,7 +80,7 @@ static void levels_equal(const problem *p, qfz_contraction *c, const double *wan
     qfz_contract(c, &p->r.image, external != NULL);
     if (external) qfz_contraction_add_external(c, external);
     qfz_graph_sort(&c->graph);
-    qfz_forest_grow(&c->forest, &c->graph);
+    (void)qfz_forest_grow(&c->forest, &c->graph);
     qfz_contraction_saliency(c, sizeof *levels, levels);
     nodes_fit(c);
     narrow_levels_equal(c, levels, n * n_dirs);
@@ -129,7 +129,7 @@ static void summary_keeps_levels(const problem *p, const qfz_links *links)
     qfz_graph_set_links(&graph, (uint32_t)n, links->u, links->v, links->level);
     qfz_graph_add_links(&graph, 0, links->n, UINT32_MAX);
     qfz_graph_sort(&graph);
-    qfz_forest_grow(&forest, &graph);
+    (void)qfz_forest_grow(&forest, &graph);
     bool same = CHECK(links->n < n, "%d links of %d ring pixels", (int)links->n, (int)n);
     for (int64_t i = 1; i < links->n; i++)
         same &= CHECK(links->level[i - 1] <= links->level[i], "links do not ascend");
@@ -348,7 +348,7 @@ static void one_case(int64_t number)
     levels_equal(&p, &c, want, NULL);
     raster_must(qfz_links_reserve(&links, p.n_ring, &err));
     qfz_contract(&c, &p.r.image, true);
-    qfz_contraction_summarise(&c, ring_valid, mark, &links);
+    (void)qfz_contraction_summarise(&c, ring_valid, mark, &links);
     summary_keeps_levels(&p, &links);
     levels_equal(&p, &c, want, &links);
     qfz_links_fini(&links);

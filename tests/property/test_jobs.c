@@ -550,7 +550,7 @@ static void simplify_equals(problem *p, uint32_t *want)
 }
 
 /* The smallest unsigned type with a number above every possible level, else Float32. */
-static GDALDataType saliency_type(const problem *p)
+static GDALDataType widest_type(const problem *p)
 {
     static const double widths[] = {255, 255, 65535, 65535, 4294967295.0, 4294967295.0};
     const qfz_criterion *const m = &p->base.criterion;
@@ -565,6 +565,18 @@ static GDALDataType saliency_type(const problem *p)
                                  : GDT_UInt64;
 }
 
+/* The smallest one with a number above every level of n that occur; levels that may fill 32 bits
+ * are not narrowed. */
+static GDALDataType saliency_type(const problem *p, const double *levels, int64_t n)
+{
+    const GDALDataType widest = widest_type(p);
+    double largest = 0;
+    if (widest != GDT_UInt16 && widest != GDT_UInt32) return widest;
+    for (int64_t i = 0; i < n; i++)
+        if (levels[i] > largest) largest = levels[i];
+    return largest < 255 ? GDT_Byte : largest < 65535 ? GDT_UInt16 : GDT_UInt32;
+}
+
 /* want: levels; negative where there is none. */
 static void levels_are(const problem *p, const char *path, const char *what, int64_t h, int64_t w,
                        int n_bands, const double *want)
@@ -573,8 +585,9 @@ static void levels_are(const problem *p, const char *path, const char *what, int
     if (!grid_read(&g, path)) return;
     CHECK(g.h == h && g.w == w && g.n_bands == n_bands, "%s: %dx%d, %d bands", what, (int)g.h,
           (int)g.w, g.n_bands);
-    CHECK(g.type == saliency_type(p), "%s: type %s, not %s", what, GDALGetDataTypeName(g.type),
-          GDALGetDataTypeName(saliency_type(p)));
+    const GDALDataType type = saliency_type(p, want, h * w * n_bands);
+    CHECK(g.type == type, "%s: type %s, not %s", what, GDALGetDataTypeName(g.type),
+          GDALGetDataTypeName(type));
     CHECK(g.has_nodata, "%s: no nodata value", what);
     if (g.type == GDT_Float32) CHECK(isnan(g.nodata), "%s: nodata %g", what, g.nodata);
     for (int64_t i = 0; i < h * w * n_bands && i < g.h * g.w * g.n_bands; i++)
@@ -746,7 +759,7 @@ static bool forest_read(forest *f, const problem *p, const char *path, uint32_t 
         double level = 0;
         CHECK(sscanf(lines[i + 1], "%" SCNu64 ",%" SCNu64 ",%lf", &f->a[i], &f->b[i], &level) == 3,
               "row %s", lines[i + 1]);
-        f->level[i] = saliency_type(p) == GDT_Float32 ? (double)(float)level : level;
+        f->level[i] = widest_type(p) == GDT_Float32 ? (double)(float)level : level;
         CHECK(f->a[i] < f->b[i] && f->level[i] > 0, "row %s", lines[i + 1]);
         CHECK(i == 0 || f->level[i - 1] <= f->level[i], "row %s is out of order", lines[i + 1]);
     }

@@ -365,6 +365,27 @@ static void check_saliency(bench *b, const problem *p, const double *want)
     }
 }
 
+/* The width of the largest saliency, which decides on the type of the output, is known without the
+ * pixels: a single tile has no exterior that could say it. */
+static void check_level_bytes(const bench *b, const problem *p, const double *want)
+{
+    const int64_t n = p->tiling.w * p->tiling.h * qfz_n_dirs(&p->rule);
+    qfz_error err = {0};
+    uint32_t max_level;
+    double largest = 0;
+    int bytes;
+    ok(qfz_max_level(&p->rule, &max_level, &err), &err);
+    if (qfz_levels_are_float(&p->rule) || max_level == UINT32_MAX) return;
+    for (int64_t i = 0; i < n; i++)
+        if (want[i] != ORACLE_NO_EDGE && want[i] > largest) largest = want[i];
+    ok(qfz_stitch_level_bytes(b->stitch, &bytes, &err), &err);
+    const int wanted = p->tiling.n_x * p->tiling.n_y == 1 ? 0
+                       : largest < 255                    ? 1
+                       : largest < 65535                  ? 2
+                                                          : 4;
+    CHECK(bytes == wanted, "levels up to %.17g have %d bytes, not %d", largest, bytes, wanted);
+}
+
 static void test_case(void)
 {
     problem p;
@@ -392,6 +413,7 @@ static void test_case(void)
     oracle_saliency(p.o, planes);
     open_bench(&b, &p, QFZ_LEVELS);
     summarise(&b, &p, QFZ_LEVELS);
+    check_level_bytes(&b, &p, planes);
     check_saliency(&b, &p, planes);
     close_bench(&b);
 

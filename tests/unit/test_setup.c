@@ -59,14 +59,39 @@ static void levels_get_the_least_type_that_is_larger_than_any(void **state)
     qfz_setup setup = {.job = &job_of_labels,
                        .rule = {.connectivity = 8, .type = QFZ_U8, .distance = QFZ_L1}};
     setup.max_level = 255;
-    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U16);
-    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).n_bands, 4);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 0).type, QFZ_OUT_U16);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 0).n_bands, 4);
     setup.max_level = 65535;
-    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U32);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 0).type, QFZ_OUT_U32);
     setup.max_level = UINT32_MAX;
-    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_U64);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 0).type, QFZ_OUT_U64);
     setup.rule.distance = QFZ_L2;
-    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES).type, QFZ_OUT_F32);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 0).type, QFZ_OUT_F32);
+}
+
+/* The largest saliency that occurs decides, but for levels whose type is fixed. */
+static void found_levels_get_the_least_type(void **state)
+{
+    (void)state;
+    qfz_job job = job_of_labels;
+    qfz_setup setup = {.job = &job,
+                       .rule = {.connectivity = 4, .type = QFZ_U16, .distance = QFZ_LINF}};
+    setup.max_level = 65535;
+    assert_true(qfz_output_type_is_found(&setup));
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 1).type, QFZ_OUT_U8);
+    assert_true(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 1).nodata == 255);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_PIXEL, 2).type, QFZ_OUT_U16);
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 4).type, QFZ_OUT_U32);
+    job.type = "UInt32";
+    assert_false(qfz_output_type_is_found(&setup));
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 1).type, QFZ_OUT_U32);
+    job.type = NULL;
+    setup.max_level = UINT32_MAX;
+    assert_false(qfz_output_type_is_found(&setup));
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 1).type, QFZ_OUT_U64);
+    setup.max_level = 254;
+    assert_false(qfz_output_type_is_found(&setup));
+    assert_int_equal(qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 0).type, QFZ_OUT_U8);
 }
 
 /* Where there is no edge, the greatest value that the type has. */
@@ -81,12 +106,12 @@ static void levels_that_are_missing_are_nodata(void **state)
                        .rule = {.connectivity = 4, .type = QFZ_U8, .distance = QFZ_L1}};
     for (int i = 0; i < 3; i++) {
         setup.max_level = cases[i].max_level;
-        const qfz_sink_spec spec = qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES);
+        const qfz_sink_spec spec = qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 0);
         assert_true(spec.has_nodata && spec.nodata == cases[i].nodata);
         assert_true(spec.max_value == cases[i].nodata);
     }
     setup.rule.type = QFZ_F32;
-    const qfz_sink_spec spec = qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES);
+    const qfz_sink_spec spec = qfz_output_spec_saliency(&setup, "x.tif", QFZ_EDGES, 0);
     assert_true(spec.type == QFZ_OUT_F32 && isnan(spec.nodata) && isinf(spec.max_value));
 }
 
@@ -101,7 +126,7 @@ static void layouts_have_their_sizes_and_masks(void **state)
     for (int masked = 0; masked < 2; masked++)
         for (int i = 0; i < 3; i++) {
             setup.info.may_be_invalid = masked;
-            const qfz_sink_spec spec = qfz_output_spec_saliency(&setup, "x.tif", layouts[i]);
+            const qfz_sink_spec spec = qfz_output_spec_saliency(&setup, "x.tif", layouts[i], 0);
             assert_int_equal(spec.w, layouts[i] == QFZ_KHALIMSKY ? 13 : 7);
             assert_int_equal(spec.h, layouts[i] == QFZ_KHALIMSKY ? 9 : 5);
             assert_int_equal(spec.n_bands, layouts[i] == QFZ_EDGES ? 2 : 1);
@@ -261,6 +286,7 @@ int main(void)
         cmocka_unit_test(labels_are_wide_when_32_bits_are_too_few),
         cmocka_unit_test(wide_labels_keep_their_high_words),
         cmocka_unit_test(levels_get_the_least_type_that_is_larger_than_any),
+        cmocka_unit_test(found_levels_get_the_least_type),
         cmocka_unit_test(levels_that_are_missing_are_nodata),
         cmocka_unit_test(layouts_have_their_sizes_and_masks),
         cmocka_unit_test(painted_pixels_keep_what_they_are),

@@ -156,7 +156,7 @@ struct qfz_joins_source {
 
 /* Pixels x .. x + 16 of a row, with n pixels left from x on, 0 beyond. Bit i of near<A, B>(a, b):
  * pixel x + i + A of row a and pixel x + i + B of row b are joined. */
-template <typename T> struct qfz_window {
+template <typename T> struct qfz_join_window {
     T px[QFZ_PIECE + 1];
 
     template <bool ALIGNED> __device__ __forceinline__ void load(const T *at, int32_t n)
@@ -173,8 +173,8 @@ template <typename T> struct qfz_window {
     }
 
     template <int A, int B, typename NEAR>
-    static __device__ __forceinline__ uint32_t near(const qfz_window &a, const qfz_window &b,
-                                                    const NEAR &is_near)
+    static __device__ __forceinline__ uint32_t near(const qfz_join_window &a,
+                                                    const qfz_join_window &b, const NEAR &is_near)
     {
         uint32_t bits = 0;
 #pragma unroll
@@ -185,7 +185,7 @@ template <typename T> struct qfz_window {
 };
 
 /* The same for bytes, four at a time. */
-template <> struct qfz_window<uint8_t> {
+template <> struct qfz_join_window<uint8_t> {
     uint32_t word[4], after;
 
     template <bool ALIGNED> __device__ __forceinline__ void load(const uint8_t *at, int32_t n)
@@ -200,8 +200,8 @@ template <> struct qfz_window<uint8_t> {
     }
 
     template <int A, int B, typename NEAR>
-    static __device__ __forceinline__ uint32_t near(const qfz_window &a, const qfz_window &b,
-                                                    const NEAR &is_near)
+    static __device__ __forceinline__ uint32_t near(const qfz_join_window &a,
+                                                    const qfz_join_window &b, const NEAR &is_near)
     {
         uint32_t near[4];
 #pragma unroll
@@ -275,8 +275,8 @@ template <typename T, typename NEAR> struct qfz_band_source {
 
     /* The loads of three rows, all issued before the first is used. */
     struct rows {
-        qfz_window<T> px[3];
-        qfz_window<uint8_t> mask[3];
+        qfz_join_window<T> px[3];
+        qfz_join_window<uint8_t> mask[3];
     };
 
     template <bool ALIGNED>
@@ -313,7 +313,7 @@ template <typename T, typename NEAR> struct qfz_band_source {
             there[k] = valid ? from.mask[k].nonzero() : inside(y + k < h ? w - x : 0);
 #pragma unroll
         for (int k = 0; k < 2; k++) {
-            const qfz_window<T> &a = from.px[k], &b = from.px[k + 1];
+            const qfz_join_window<T> &a = from.px[k], &b = from.px[k + 1];
             const uint32_t own = there[k] & all, next = there[k] >> 1, to = there[k + 1];
             pieces[k].valid = own;
             pieces[k].right = own & next & a.template near<0, 1>(a, a, is_near);

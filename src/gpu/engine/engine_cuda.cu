@@ -70,8 +70,10 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     const qfz_worker_spec *const spec = &worker->spec;
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     const size_t px_bytes = qfz_type_bytes(spec->rule->type) * (size_t)spec->rule->n_bands;
-    worker->d_pixels = qfz_carve_bytes(carve, (size_t)n * px_bytes);
+    /* What stays as long as the worker comes first; groups use all memory after it. */
     qfz_carve_take(carve, &worker->d_weights, spec->rule->weights ? spec->rule->n_bands : 0);
+    worker->kept_bytes = carve->used;
+    worker->d_pixels = qfz_carve_bytes(carve, (size_t)n * px_bytes);
     qfz_carve valid = *carve;
     qfz_carve_take(&valid, &worker->d_valid, n);
     if (!qfz_worker_makes_nan(worker)) *carve = valid;

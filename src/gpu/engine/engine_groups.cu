@@ -57,7 +57,7 @@ bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
     if (n >> (31 - QFZ_UP_BITS) > 0 || n_items + n > INT32_MAX) return false;
     qfz_gpu_group group = group_of(worker, graph);
     qfz_gpu_group_carve(&group, spec->rule, &needed);
-    return needed.used <= worker->d_bytes;
+    return needed.used <= worker->d_bytes - worker->kept_bytes;
 }
 
 /* ---- Upload ---------------------------------------------------------------------------------- */
@@ -178,8 +178,9 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const q
                        qfz_gpu_group *group, qfz_error *err)
 {
     const qfz_rule *const rule = worker->spec.rule;
-    qfz_carve carve = {worker->d_memory, 0};
-    parcel p = {worker, worker->d_memory, NULL, 0, 0};
+    char *const d_memory = worker->d_memory + worker->kept_bytes;
+    qfz_carve carve = {d_memory, 0};
+    parcel p = {worker, d_memory, NULL, 0, 0};
     QFZ_TRY(qfz_worker_enter(worker, err));
     *group = group_of(worker, graph);
     qfz_gpu_group_carve(group, rule, &carve);

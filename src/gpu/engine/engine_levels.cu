@@ -34,6 +34,21 @@ static void take_links(qfz_carve *carve, int64_t n, qfz_gpu_links *links)
     qfz_carve_take(carve, &links->d_level, n);
 }
 
+/* True if the width of the joins' levels depends on the pixels: they are integers, and wider than a
+ * byte.  Levels that may be QFZ_NONE are always stored in the widest type. */
+static bool has_widths(const qfz_worker_spec *spec)
+{
+    const uint32_t max_level = qfz_largest_edges(spec).max_level;
+    return !qfz_levels_are_float(spec->rule) && max_level < UINT32_MAX &&
+           qfz_level_bytes(max_level) > 1;
+}
+
+/* The memory that finding links needs for the forest. */
+static size_t ring_bytes(const qfz_worker_spec *spec, const qfz_gpu_edges *edges)
+{
+    return has_widths(spec) ? qfz_gpu_saliency_bytes(edges, 0) : qfz_gpu_ring_forest_bytes(edges);
+}
+
 void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -47,12 +62,13 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
             (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
     qfz_carve ring = *carve;
     room->d_memory = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
-    (void)qfz_carve_bytes(&ring, qfz_gpu_ring_forest_bytes(&edges));
+    (void)qfz_carve_bytes(&ring, ring_bytes(spec, &edges));
     (void)qfz_carve_bytes(&ring, links_bytes);
     carve->used = larger(carve->used, ring.used);
     take_links(carve, n_ring, &room->links);
     take_links(carve, n_ring, &room->external);
     qfz_carve_take(carve, &room->d_n_links, 1);
+    qfz_carve_take(carve, &room->d_widths, 1);
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */
@@ -66,10 +82,37 @@ static qfz_status find_links(qfz_worker *worker)
     qfz_carve carve = {(char *)room->d_memory, 0};
     QFZ_TRY(
         qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_edge_levels, &edges));
-    void *const d_forest = qfz_carve_bytes(&carve, qfz_gpu_ring_forest_bytes(&edges));
+    const bool measure = has_widths(&worker->spec);
+    void *const d_forest = qfz_carve_bytes(&carve, measure ? qfz_gpu_saliency_bytes(&edges, 0)
+                                                           : qfz_gpu_ring_forest_bytes(&edges));
     void *const d_scratch = carve.base + carve.used;
-    QFZ_TRY(qfz_gpu_ring_forest_make(gpu, &edges, d_forest, &forest));
+    QFZ_TRY(measure ? qfz_gpu_ring_forest_measure(gpu, &edges, d_forest, &forest, room->d_widths)
+                    : qfz_gpu_ring_forest_make(gpu, &edges, d_forest, &forest));
     return qfz_gpu_border_links(gpu, &forest, d_scratch, &room->links, room->d_n_links);
+}
+
+static uint32_t count_above(const qfz_links *links, uint32_t limit)
+{
+    uint32_t n = 0;
+    for (int64_t i = 0; i < links->n; i++)
+        n += links->level[i] > limit;
+    return n;
+}
+
+/* Links stand for joins of the graph of all blocks, each for one of the same level. */
+static qfz_status find_level_bytes(qfz_worker *worker, qfz_summary *summary)
+{
+    static const uint32_t limits[QFZ_WIDTH_LIMITS] = {UINT8_MAX - 1, UINT16_MAX - 1};
+    qfz_gpu_widths widths;
+    QFZ_TRY(qfz_worker_down(worker, &widths, worker->levels.d_widths, sizeof widths));
+    summary->level_bytes = qfz_level_bytes(widths.largest);
+    for (int i = 0; i < QFZ_WIDTH_LIMITS; i++) {
+        const int bytes = qfz_level_bytes(limits[i] + 1);
+        if (widths.n_above[i] > count_above(&summary->links, limits[i]) &&
+            bytes > summary->level_bytes)
+            summary->level_bytes = bytes;
+    }
+    return QFZ_OK;
 }
 
 qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary)
@@ -78,7 +121,9 @@ qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary)
     uint32_t n = 0;
     QFZ_TRY(find_links(worker));
     QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_links, sizeof n));
-    return qfz_worker_down_links(worker, &room->links, n, &summary->links);
+    QFZ_TRY(qfz_worker_down_links(worker, &room->links, n, &summary->links));
+    summary->level_bytes = qfz_level_bytes(UINT32_MAX - 1);
+    return has_widths(&worker->spec) ? find_level_bytes(worker, summary) : QFZ_OK;
 }
 
 static qfz_status send_external(qfz_worker *worker, const qfz_links *external)

@@ -59,6 +59,7 @@ typedef struct qfz_level_room {
     void *d_saliency;        /* the result, in d_memory: levels of 2 or 4 bytes */
     qfz_gpu_links links, external;
     uint32_t *d_n_links;
+    qfz_gpu_widths *d_widths;
 } qfz_level_room;
 
 /* Buffers for the alpha-tree (engine_tree.cu): of the default method, which is by forest, or of
@@ -82,6 +83,7 @@ struct qfz_worker {
     char *d_all, *h_all;  /* in the first worker: memory of all workers that opened together */
     char *d_memory;       /* this worker's part of d_all, d_bytes bytes */
     size_t d_bytes;
+    size_t kept_bytes; /* the first bytes of d_memory, which do not change between tiles */
     qfz_image tile;    /* the loaded tile on the host; pixels is NULL, valid is borrowed */
     void *ring_values; /* of the tile, as in a summary */
     uint8_t *ring_valid;
