@@ -23,6 +23,7 @@ static double value_of(const qfz_sink_spec *spec, const void *pixels, int64_t i)
 {
     double value;
     switch (spec->type) {
+    case QFZ_OUT_U8: value = ((const uint8_t *)pixels)[i]; break;
     case QFZ_OUT_U16: value = ((const uint16_t *)pixels)[i]; break;
     case QFZ_OUT_U32: value = ((const uint32_t *)pixels)[i]; break;
     case QFZ_OUT_U64: value = (double)((const uint64_t *)pixels)[i]; break;
