@@ -33,7 +33,11 @@ static bool has_alpha_level(qfz_task task)
 static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    const bool equal = job->task == QFZ_LABEL && !job->criterion.has_alpha;
+    /* Equal values join whatever the distance is; but the area filter compares levels, and then
+     * they are those of alpha 0. */
+    const bool filters = job->min_area_m2 > 0 || least_pixels(job) > 0;
+    const bool level_0 = job->task == QFZ_LABEL && !job->criterion.has_alpha;
+    const bool equal = level_0 && !filters;
     const bool edge_levels = setup->info.edges_connectivity != 0;
     qfz_rule *const rule = &setup->rule;
     if (!equal && job->task != QFZ_CUT)
@@ -60,7 +64,7 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
                         job->edges, setup->info.edges_connectivity, setup->info.edges_connectivity);
     QFZ_TRY(qfz_max_level(rule, &setup->max_level, err));
     if (rule->wants_forest && rule->min_mass == 0) rule->min_mass = 1;
-    if (equal || rule->wants_forest)
+    if (level_0 || rule->wants_forest)
         rule->alpha_level = 0;
     else if (job->criterion.has_alpha && has_alpha_level(job->task))
         rule->alpha_level = qfz_level_of_alpha(rule, job->criterion.alpha);

@@ -180,9 +180,11 @@ static qfz_status prepare_labels(qfz_session *s, qfz_part part, const qfz_buffer
     if (kind == QFZ_COMPONENTS && s->equal && rule.edge_levels)
         return qfz_fail(err, QFZ_EARG, "labels from levels of edges need alpha");
     if (kind == QFZ_COMPONENTS && s->equal) {
-        rule.distance = QFZ_LINF;
-        rule.weights = NULL;
         rule.alpha_level = 0;
+        if (!s->zeroed) { /* equal values join whatever the distance is */
+            rule.distance = QFZ_LINF;
+            rule.weights = NULL;
+        }
     }
     s->has_partition = false;
     QFZ_TRY(qfz_session_need_labels(s, into, err));

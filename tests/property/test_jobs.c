@@ -228,19 +228,17 @@ static void choose_least_area(problem *p)
         p->base.criterion.min_area = (uint64_t)p->least;
 }
 
-/* The oracle of the problem with another validity or distance. */
-static oracle *oracle_of(const problem *p, const qfz_image *image, qfz_distance distance)
-{
-    oracle *const o = oracle_open(image, p->base.criterion.connectivity, distance);
-    if (p->least > 1) oracle_filter(o, NULL, (double)p->least);
-    return o;
-}
-
-/* Regions of equal values: level 0 of any distance that is exact. */
+/* Regions of equal values of an image with another validity; with a least area, those of level 0.
+ */
 static uint32_t flat_zones(const problem *p, const qfz_image *image, uint32_t *want)
 {
-    oracle *const o = oracle_of(p, image, QFZ_LINF);
-    const uint32_t n = p->least > 1 ? oracle_alpha(o, 0, want) : oracle_flat(o, want);
+    const qfz_criterion *const m = &p->base.criterion;
+    const bool filters = p->least > 1;
+    oracle *const o = filters
+                          ? oracle_open_weighted(image, m->connectivity, m->distance, m->weights)
+                          : oracle_open(image, m->connectivity, QFZ_LINF);
+    if (filters) oracle_filter(o, NULL, (double)p->least);
+    const uint32_t n = filters ? oracle_alpha(o, 0, want) : oracle_flat(o, want);
     oracle_close(o);
     return n;
 }
