@@ -2,7 +2,7 @@
 """changed.py QFZ alone [SEED [CASES]]: pixels that change between the phases of a job, with the size and the
 time of the file kept, end the job with one clear message; so do records of a journal that do not
 fit, with the right checksum; without checksums (--trust-source) a job may end either way, but never
-crashes, and a message names file and tile."""
+crashes, and a message names the tile."""
 import os
 import random
 import re
@@ -68,7 +68,7 @@ def changed(task):
             make_source(smooth())
             status, err = phases(words, trust, change_before)
             if trust:
-                named = re.search(r": src\.bin: rows \d+ to \d+, columns \d+ to \d+: .* has changed", err)
+                named = re.search(r": (src\.bin: )?rows \d+ to \d+, columns \d+ to \d+: .* has changed", err)
                 test.check(status == 0 or status == 1 and err.count("\n") == 1 and named,
                            f"{what}: {status}: {err}")
             else:
