@@ -238,7 +238,8 @@ typedef struct qfz_engine {
     qfz_status (*summarise)(qfz_worker *worker, qfz_summary *summary, qfz_error *err);
 
     /* Finds the regions of the tile.  exterior: QFZ_OMEGA only, else NULL.  For QFZ_COMPONENTS the
-     * border regions are those of the summary. */
+     * border regions are those of the summary.  QFZ_EIO, here and wherever an exterior is given: it
+     * does not fit the pixels; the caller names the tile. */
     qfz_status (*partition)(qfz_worker *worker, const qfz_exterior *exterior,
                             qfz_partition *partition, qfz_error *err);
 

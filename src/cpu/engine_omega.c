@@ -233,7 +233,9 @@ qfz_status qfz_cpu_omega_find(qfz_worker *worker, const qfz_exterior *exterior, 
     }
     if (find_regions(worker, &found)) return QFZ_OK;
     worker->n_regions = worker->n_border_regions = 0;
-    return qfz_fail(err, QFZ_EIO, "the source has changed since the first pass");
+    return qfz_fail(err, QFZ_EIO,
+                    "a border region has no pixel in this one: the source has changed since the "
+                    "first pass");
 }
 
 /* ---- Means. */

@@ -31,6 +31,6 @@ qfz_status qfz_exterior_fits(const qfz_exterior *exterior, const qfz_image *tile
         has_valid_regions(tile, exterior))
         return QFZ_OK;
     return qfz_fail(err, QFZ_EIO,
-                    "the exterior of a tile does not fit its pixels: the source has changed since "
-                    "the first pass");
+                    "the stored exterior does not fit the pixels: the source has changed since the "
+                    "first pass");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "job/tile_error.h"
 
 static bool is_by_area(const qfz_setup *setup)
 {
@@ -128,12 +129,14 @@ qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_co
     qfz_worker *const worker = stage->workers[thread];
     qfz_image image = context->tile;
     qfz_exterior exterior = {0};
+    qfz_error found = {.status = QFZ_OK};
     qfz_status st;
     image.zeroed = NULL; /* the filter finds them */
     QFZ_TRY(weigh_rows(stage, context, thread, err));
     QFZ_TRY(qfz_stitch_exterior(stage->stitch, tile, &exterior, err));
     QFZ_TRY_OR(st, cleanup, qfz_engine_load(engine, worker, &image, err));
-    st = find_edges(stage, context->box, thread, exterior.n_ring ? &exterior : NULL, err);
+    st = find_edges(stage, context->box, thread, exterior.n_ring ? &exterior : NULL, &found);
+    st = qfz_tile_engine_status(stage->setup->job->src, context->box, st, &found, err);
 
 cleanup:
     qfz_exterior_fini(&exterior);

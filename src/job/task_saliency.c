@@ -13,6 +13,7 @@
 #include "job/output_specs.h"
 #include "job/task.h"
 #include "job/task_steps.h"
+#include "job/tile_error.h"
 
 /* True if the edge from pixel (y, x) of the tile in direction dir exists.  Needed only where a
  * level may be equal to QFZ_NONE. */
@@ -116,11 +117,13 @@ static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t til
     const int level_bytes = bytes_of(spec);
     const int64_t n = spec->n_bands * context->tile.h * context->tile.w;
     qfz_exterior exterior = {0};
+    qfz_error found = {.status = QFZ_OK};
     qfz_status st;
     QFZ_TRY(qfz_stitch_exterior(run->stitch, tile, &exterior, err));
+    st = run->setup->engine->saliency(context->worker, exterior.n_ring ? &exterior : NULL,
+                                      level_bytes, context->out, &found);
     QFZ_TRY_OR(st, cleanup,
-               run->setup->engine->saliency(context->worker, exterior.n_ring ? &exterior : NULL,
-                                            level_bytes, context->out, err));
+               qfz_tile_engine_status(run->setup->job->src, context->box, st, &found, err));
     if (outputs->type_is_open)
         QFZ_TRY_OR(st, cleanup, find_type(run, outputs, context->out, level_bytes, n, err));
     st =

@@ -18,6 +18,7 @@
 #include "job/output_specs.h"
 #include "job/task.h"
 #include "job/task_steps.h"
+#include "job/tile_error.h"
 
 /* Words of the value of a border region: its number of pixels, then the sum of each band
  * (exact.h). */
@@ -48,10 +49,11 @@ static qfz_status partition_tile(qfz_run *run, qfz_thread_context *context, int6
 {
     qfz_exterior exterior = {0};
     QFZ_TRY(qfz_stitch_exterior(run->stitch, tile, &exterior, err));
+    qfz_error found = {.status = QFZ_OK};
     const qfz_status st = run->setup->engine->partition(
-        context->worker, exterior.n_ring ? &exterior : NULL, partition, err);
+        context->worker, exterior.n_ring ? &exterior : NULL, partition, &found);
     qfz_exterior_fini(&exterior);
-    return st;
+    return qfz_tile_engine_status(run->setup->job->src, context->box, st, &found, err);
 }
 
 /* Stores the sums of the border regions, which may extend into other tiles. */

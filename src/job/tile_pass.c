@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "job/source_sum.h"
+#include "job/tile_error.h"
 
 /* ---------------------------------------------------------------------------------- load a tile */
 typedef struct row_target {
@@ -62,16 +63,12 @@ static qfz_status check_sum(qfz_run *run, const qfz_thread_context *context, int
                             uint64_t sum, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
-    const qfz_box box = context->box;
     bool is_same;
     sum += qfz_source_sum_beside(&context->tile, qfz_n_dirs(&setup->rule));
     QFZ_TRY(qfz_stitch_same_source(run->stitch, tile, sum, &is_same, err));
     if (is_same) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO,
-                    "%s: rows %lld to %lld, columns %lld to %lld: the source has changed since the "
-                    "first pass; start the job again",
-                    setup->job->src, (long long)box.y0, (long long)box.y1 - 1, (long long)box.x0,
-                    (long long)box.x1 - 1);
+    return qfz_tile_fail(setup->job->src, context->box, QFZ_EIO,
+                         "the source has changed since the first pass; start the job again", err);
 }
 
 /* The edges of the forest are found from the pixels of a tile, so its result does not suffice. */
