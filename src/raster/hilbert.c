@@ -58,7 +58,7 @@ void qfz_hilbert_order(const qfz_extent *boxes, int64_t n, uint32_t *order, uint
         const uint32_t y = cell((boxes[i].y0 + boxes[i].y1) / 2, all.y0, per_cell);
         keys[i] = (uint64_t)position(x, y) << 32 | (uint64_t)i;
     }
-    qsort(keys, (size_t)n, sizeof *keys, by_value);
+    if (n > 1) qsort(keys, (size_t)n, sizeof *keys, by_value);
     for (int64_t i = 0; i < n; i++)
         order[i] = (uint32_t)keys[i];
 }

@@ -156,7 +156,7 @@ static qfz_status cut_ring(qfz_polygon_maker *maker, int64_t n, int64_t n_touche
     int64_t *const next = maker->next;
     for (int64_t i = 0; i < n; i++)
         next[i] = i + 1 < n ? i + 1 : 0;
-    qsort(maker->touches, (size_t)n_touches, sizeof *maker->touches, by_corner);
+    if (n_touches > 1) qsort(maker->touches, (size_t)n_touches, sizeof *maker->touches, by_corner);
     for (int64_t i = 0; i + 1 < n_touches; i++) {
         const touch a = maker->touches[i], b = maker->touches[i + 1];
         if (a.y != b.y || a.x != b.x) continue;
@@ -218,7 +218,8 @@ static piece *piece_of(const qfz_polygon_maker *maker, uint64_t begin)
 /* Joins the open chains into rings. */
 static qfz_status join_pieces(qfz_polygon_maker *maker, const qfz_arc_group *group, qfz_error *err)
 {
-    qsort(maker->pieces, (size_t)maker->n_pieces, sizeof *maker->pieces, by_begin);
+    if (maker->n_pieces > 1)
+        qsort(maker->pieces, (size_t)maker->n_pieces, sizeof *maker->pieces, by_begin);
     for (int64_t i = 0; i < maker->n_pieces; i++) {
         int64_t n = 0;
         for (piece *p = &maker->pieces[i]; p && !p->used; p = piece_of(maker, p->end)) {
@@ -315,7 +316,7 @@ static qfz_status sort_rings(qfz_polygon_maker *maker, qfz_error *err)
         keys[r] = (order_key){maker->corners[maker->rings[ring->exterior].first],
                               maker->corners[ring->first], ring->pixels < 0, r};
     }
-    qsort(keys, (size_t)n, sizeof *keys, by_exterior);
+    if (n > 1) qsort(keys, (size_t)n, sizeof *keys, by_exterior);
     for (int64_t i = 0, exterior = 0; i < n; i++) {
         sorted[i] = maker->rings[keys[i].ring];
         if (!keys[i].is_hole) exterior = i;

@@ -148,7 +148,7 @@ qfz_status qfz_polygon_nest(qfz_polygon_ring *rings, int64_t n_rings,
     if (n_exteriors == 1 || n_exteriors == n_rings) return QFZ_OK;
     QFZ_TRY(QFZ_NEW(&events, 2 * n_events, err));
     n_events = list_events(events, rings, n_rings, corners);
-    qsort(events, (size_t)n_events, sizeof *events, by_place);
+    if (n_events > 1) qsort(events, (size_t)n_events, sizeof *events, by_place);
     const qfz_status st = sweep(rings, events, n_events, err);
     free(events);
     return st;

@@ -38,7 +38,7 @@ static qfz_status sort_rows(const qfz_tree_table *h, int64_t *row, qfz_error *er
                                .lesser = h->a[i] < h->b[i] ? h->a[i] : h->b[i],
                                .greater = h->a[i] < h->b[i] ? h->b[i] : h->a[i],
                                .row = i};
-    qsort(rows, (size_t)h->n, sizeof *rows, by_level);
+    if (h->n > 1) qsort(rows, (size_t)h->n, sizeof *rows, by_level);
     for (int64_t i = 0; i < h->n; i++)
         row[i] = rows[i].row;
     free(rows);

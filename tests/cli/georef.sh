@@ -53,7 +53,7 @@ says area CONNECTIVITY=4 CONTENT=saliency DISTANCE=l1 LAYOUT=edges MIN_AREA=2
 accepted "a least area" "$qfz" cut -q --alpha 0 "$T/out/area.tif" "$T/out/area_cut.tif"
 says area_cut ALPHA=0 CONNECTIVITY=4 CONTENT=labels DISTANCE=l1 MIN_AREA=2
 accepted "a least area" "$qfz" label -q --min-area 0.03ha "$T/utm.tif" "$T/out/ha.tif"
-says ha ALPHA=0 CONNECTIVITY=4 CONTENT=labels DISTANCE=linf MIN_AREA=300m2
+says ha ALPHA=0 CONNECTIVITY=4 CONTENT=labels DISTANCE=l1 MIN_AREA=300m2
 # A pixel has 100 square metres.  The least step joins 2 to 1, and 3 to 4.
 check "regions of 3 pixels" [ "$(values "$T/out/ha.tif")" = "1 1 1 2 3 1 1 2 3 3 3 2 " ]
 gdal_translate -q -b 1 -b 1 "$T/in.tif" "$T/two.tif"
