@@ -64,6 +64,19 @@ install_missing() {
     [ "${#missing[@]}" -eq 0 ] || fail "still missing after installation: ${missing[*]}"
 }
 
+# install_browser: installs what the tests of the web page need.  Where that fails they report skipped.
+install_browser() {
+    local pair missing=()
+    for pair in emcc:emscripten node:nodejs chromium:chromium; do
+        command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
+    done
+    if [ ${#missing[@]} -eq 0 ] || ! command -v apt-get >/dev/null; then return; fi
+    say "installing ${missing[*]}"
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends "${missing[@]}" >&2 ||
+        say "not installed: ${missing[*]}; tests of the web page are skipped"
+}
+
 # Is there a GPU that NVIDIA's driver shows?
 has_gpu() {
     nvidia-smi -L 2>/dev/null | grep -q '^GPU 0'
