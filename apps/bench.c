@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command_main.h"
 #include "bench_gpu.h"
 #include "bench_images.h"
 #include "bench_runs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* command.h - the description of a command of qfz, and the functions that run it and print messages
- * in its name.
+/* command.h - the description of a command of qfz, and the functions that print messages in its
+ * name.
  *
  * One process of a job prints: rank 0.  Errors become one line "NAME: ..." on stderr. */
 #ifndef COMMAND_H
@@ -78,10 +78,6 @@ extern const command run_command;
 extern const command help_command;
 extern const command completion_command;
 
-/* Parses the arguments, then prints the help or the version, or runs the command.  Returns the exit
- * status.  argv starts after the command's own name. */
-int command_main(const command *c, int argc, char **argv);
-
 /* Joins the other processes of an MPI job; afterwards only rank 0 prints.  False if joining failed;
  * the reason is then on stderr. */
 bool command_join(void);
@@ -90,9 +86,5 @@ void command_leave(void);
 
 /* Prints one line "NAME: ..." on stderr, on rank 0 only. */
 void complain(const command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Flushes stdout.  Returns status, or EXIT_FAILED with a line on stderr if stdout could not be
- * written. */
-int end_of_output(const command *c, int status);
 
 #endif

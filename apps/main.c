@@ -6,6 +6,7 @@
 #include <malloc.h>
 #endif
 
+#include "command_main.h"
 #include "commands.h"
 #include "help.h"
 #include "options.h"

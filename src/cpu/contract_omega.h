@@ -63,9 +63,6 @@ typedef struct qfz_stop_block {
 
 qfz_stop_block qfz_omega_contraction_block(const qfz_omega_contraction *o, int64_t i);
 
-/* to[x] = from[x] + offset modulo 2^16, for integers of 8 or 16 bits. */
-void qfz_narrow_row(qfz_type type, const void *from, uint16_t offset, int64_t w, uint16_t *to);
-
 /* row[x] = of_stop[stop of pixel x of row y]; and the stop of one pixel. */
 void qfz_omega_contraction_row(const qfz_omega_contraction *o, int64_t y, const uint32_t *of_stop,
                                uint32_t *row);

@@ -10,6 +10,7 @@
 #include "core/simd.h"
 #include "cpu/contract_omega_parts.h"
 #include "cpu/spanning.h"
+#include "cpu/narrow_row.h"
 
 /* A thread's memory for a block, beside the memory that every contraction has. */
 typedef struct scratch {

@@ -9,6 +9,7 @@
 #include "cpu/exterior_fits.h"
 #include "cpu/worker.h"
 #include "core/memory.h"
+#include "cpu/narrow_row.h"
 
 qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
 {

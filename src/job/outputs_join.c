@@ -5,10 +5,23 @@
 #include "job/output_specs.h"
 #include "job/outputs.h"
 #include "job/outputs_files.h"
+#include "job/outputs_replay.h"
 #include "job/outputs_labels.h"
 #include "job/raster_options.h"
 #include "job/region_parts.h"
 #include "job/saliency_layout.h"
+
+/* An output in one piece is committed by qfz_outputs_join(). */
+qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
+{
+    if (out->run->setup->comparison) return QFZ_OK;
+    if (out->journal) QFZ_TRY(qfz_outputs_replay(out, err));
+    if (out->run->n_parts > 1) QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
+    for (int i = 0; i < out->n_rasters; i++)
+        if (out->sinks[i] && out->specs[i].n_parts > 0)
+            QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
+    return QFZ_OK;
+}
 
 static qfz_status rows_of_parts(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
                                 qfz_error *err)

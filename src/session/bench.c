@@ -4,7 +4,7 @@
 
 #include "core/clock.h"
 #include "gpu/gpu.h"
-#include "session/session.h"
+#include "session/state.h"
 
 static const qfz_buffers none = {.memory = QFZ_MEMORY_HOST};
 

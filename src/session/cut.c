@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
-#include "session/session.h"
+#include "session/state.h"
 
 void qfz_session_close_cut(qfz_session *s)
 {

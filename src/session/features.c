@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* features.c - features and painted means of the regions of a session's last run. */
-#include "session/session.h"
+#include "session/state.h"
 
 static void put_shape(const qfz_features *to, int64_t i, const qfz_record *record)
 {

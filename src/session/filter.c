@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
-#include "session/session.h"
+#include "session/state.h"
 
 qfz_status qfz_session_set_filter(qfz_session *s, uint64_t min_area, qfz_error *err)
 {

@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 #include "qfz_bench.h"
-#include "session/session.h"
+#include "session/state.h"
 
 enum { RECORDS_BYTES = 64 << 20 };
 

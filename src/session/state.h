@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* session.h - the state of a session: one image, one worker of an engine at a time, results.
+/* state.h - the state of a session: one image, one worker of an engine at a time, results.
  *
  * The worker is of one kind of work and stays open as long as runs need that kind.  After a run of
  * labels it holds the partition of the image, from which features and painted means are made. */
-#ifndef QFZ_SESSION_H
-#define QFZ_SESSION_H
+#ifndef QFZ_SESSION_STATE_H
+#define QFZ_SESSION_STATE_H
 
 #include "core/api.h"
 #include "session/engine_choice.h"
