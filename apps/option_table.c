@@ -154,6 +154,11 @@ const option option_table[] = {
                "smaller than N as a whole stays smaller. The result does not depend on the tiling. "
                "Default: regions of any size."}},
      .set = set_min_area},
+    {"--table", TAKES("FILE"), .commands = FOR_CHECK, .section = criterion,
+     HELP("Also check the table of regions FILE, of --regions: one row for each label and no "
+          "other row, with the number of pixels and the bounding box in pixels. Default: no "
+          "table."),
+     .set = set_text, .at = AT(checked_table)},
     {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_CHECK | FOR_INFO, .section = criterion,
      HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
           "background."),

@@ -56,7 +56,8 @@ typedef struct request {
     qfz_job job;
     qfz_ranks ranks; /* info: the processes to plan for */
     bool quiet, json;
-    bool markdown, table; /* help: the form of the output */
+    const char *checked_table; /* check: name of a table; NULL: none */
+    bool markdown, table;      /* help: the form of the output */
     bench_request bench;
     curve_request curve;
     explore_request explore;

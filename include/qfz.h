@@ -504,6 +504,8 @@ typedef struct qfz_check {
     int has_connectivity; /* 1: the criterion's connectivity holds, not the metadata's */
     int has_distance;     /* likewise.  Alpha, omega, weights and least area hold where they are
                              set */
+    const char *table; /* borrowed; a table of regions, which is compared with the labels: a row of
+                          each label, pixels and bounding box.  NULL: none */
 } qfz_check;
 
 static inline qfz_check qfz_check_default(void)

@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/memory.h"
 #include "job/check_rows.h"
+#include "job/check_table.h"
 #include "job/comparison.h"
 #include "job/defaults.h"
 #include "job/filter_stage.h"
@@ -21,6 +22,7 @@
 #include "job/raster_options.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
+#include "job/temp_folder.h"
 
 typedef struct check_run {
     const qfz_check *check;
@@ -32,6 +34,8 @@ typedef struct check_run {
     qfz_check_rows *rows;
     qfz_pieces *pieces;       /* of labels */
     qfz_hierarchy *hierarchy; /* of saliency */
+    qfz_check_table *table;   /* of regions; NULL: none is checked */
+    char folder[4096];        /* of the table's temporary files */
     qfz_faults faults;
     bool is_too_low; /* some level of saliency is */
     qfz_step_times times;
@@ -94,6 +98,9 @@ static qfz_status check_content(const check_run *c, qfz_error *err)
     if (is_saliency && !c->job.src)
         return qfz_fail(err, QFZ_EARG, "%s: saliency is checked against its source; name SRC",
                         name);
+    if (is_saliency && c->check->table)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: it holds saliency; a table of regions belongs to labels", name);
     const int n_bands = is_saliency ? c->job.criterion.connectivity / 2 : 1;
     if (facts->n_bands == n_bands) return QFZ_OK;
     return qfz_fail(err, QFZ_EARG, "%s: bands: %d; %s of %d-connected pixels: %d", name,
@@ -147,7 +154,21 @@ static qfz_status find_pieces_rule(const check_run *c, qfz_pieces_rule *rule, qf
 }
 
 /* Of the memory, one half is for what the sweep keeps of earlier rows, a quarter for strips and
- * blocks, and a quarter for the program and its libraries. */
+ * blocks, and a quarter for the program and its libraries.  With a table, strips and the regions
+ * that are gathered share their quarter. */
+static int64_t strips_bytes(const check_run *c)
+{
+    return c->memory_bytes / (c->table ? 8 : 4);
+}
+
+static qfz_status open_table(check_run *c, qfz_error *err)
+{
+    if (!c->check->table) return QFZ_OK;
+    qfz_temp_folder(&c->job, c->folder, sizeof c->folder);
+    return qfz_check_table_open(&c->table, c->check->table, c->job.allow_network,
+                                c->memory_bytes / 8, c->folder, err);
+}
+
 static qfz_status check_width(const check_run *c, int64_t column_bytes, qfz_error *err)
 {
     const int64_t needed = qfz_made_get_facts(c->made)->w * column_bytes;
@@ -169,11 +190,14 @@ static qfz_status open_checks(check_run *c, qfz_error *err)
     }
     QFZ_TRY(find_pieces_rule(c, &rule, err));
     QFZ_TRY(check_width(c, qfz_pieces_bytes(&rule), err));
-    return qfz_pieces_open(&c->pieces, &rule, w, NULL, NULL, &c->faults, err);
+    QFZ_TRY(open_table(c, err));
+    return qfz_pieces_open(&c->pieces, &rule, w, c->table ? qfz_check_table_add : NULL, c->table,
+                           &c->faults, err);
 }
 
 static qfz_status open_sweep(check_run *c, qfz_error *err)
 {
+    QFZ_TRY(open_checks(c, err));
     const qfz_check_rows_spec spec = {.made = c->made,
                                       .setup = c->source ? &c->setup : NULL,
                                       .source = c->source,
@@ -181,8 +205,7 @@ static qfz_status open_sweep(check_run *c, qfz_error *err)
                                       .is_saliency = c->job.task == QFZ_SALIENCY,
                                       .by_area = c->job.min_area_m2 > 0 && c->source,
                                       .config = c->job.config,
-                                      .memory_bytes = c->memory_bytes / 4};
-    QFZ_TRY(open_checks(c, err));
+                                      .memory_bytes = strips_bytes(c)};
     return qfz_check_rows_open(&c->rows, &spec, err);
 }
 
@@ -218,6 +241,12 @@ static void close_sweep(check_run *c)
     c->rows = NULL;
     c->pieces = NULL;
     c->hierarchy = NULL;
+}
+
+static void close_table(check_run *c)
+{
+    qfz_check_table_close(c->table);
+    c->table = NULL;
 }
 
 /* ---------------------------------------------------------------------------------- the comparison
@@ -272,6 +301,9 @@ static qfz_status run(const qfz_check *check, qfz_check_report *report, qfz_erro
     QFZ_TRY_OR(st, cleanup, prepare(&c, err));
     QFZ_TRY_OR(st, cleanup, sweep(&c, err));
     close_sweep(&c);
+    if (c.table && c.faults.n == 0)
+        QFZ_TRY_OR(st, cleanup, qfz_check_table_compare(c.table, &c.faults, &c.progress, err));
+    close_table(&c);
     if (must_compare(&c)) QFZ_TRY_OR(st, cleanup, compare(&c, err));
     if (c.is_too_low && c.faults.n == 0)
         qfz_faults_add(&c.faults, -1, -1,
@@ -282,6 +314,7 @@ static qfz_status run(const qfz_check *check, qfz_check_report *report, qfz_erro
 
 cleanup:
     close_sweep(&c);
+    close_table(&c);
     qfz_source_close(c.source);
     if (c.source) qfz_setup_fini(&c.setup);
     qfz_made_close(c.made);

@@ -20,6 +20,7 @@
 #include "raster/places.h"
 #include "raster/source.h"
 #include "raster/source_read.h"
+#include "raster/table_read.h"
 #include "raster/tile_shape.h"
 
 /* Output */

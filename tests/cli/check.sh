@@ -149,7 +149,79 @@ assert found["right"] is False and found["faults"] == 1 and (found["x"], found["
 assert found["content"] == "labels" and not found["compared"] and found["regions"] == 3, found
 PYTHON
 
+# The table of regions: right ones in several formats, then CSV with one fault.
+for extension in csv gpkg fgb; do
+    accepted "table.$extension" "$qfz" label -q --overwrite --background 0 --alpha 0 \
+        --regions "$T/table.$extension" "$T/in.tif" "$T/labels.tif"
+    right "check of table.$extension" "$qfz" check -q --background 0 --table "$T/table.$extension" \
+        "$T/labels.tif" "$T/in.tif"
+done
+printf 'px_x1,label\n5,1\n4,2\n5,3\n' >"$T/few.csv"
+right "check of few columns" "$qfz" check -q --table "$T/few.csv" "$T/labels.tif"
+
+# faulty_table NAME WORDS SCRIPT: sed changes the right table of label,pixels,px_x0,px_y0,px_x1,px_y1.
+faulty_table() {
+    checks=$((checks + 1))
+    sed "$3" "$T/box.csv" >"$T/faulty.csv"
+    run "$qfz" check -q --table "$T/faulty.csv" "$T/labels.tif"
+    if [ "$rc" -ne 3 ]; then wrong "$1: exit status $rc"; fi
+    if ! grep -qE ": $2\$" "$T/stderr"; then wrong "$1: not \"$2\""; fi
+    if [ "$(wc -l <"$T/stderr")" -ne 1 ]; then wrong "$1: more than one fault"; fi
+}
+printf 'label,pixels,px_x0,px_y0,px_x1,px_y1\n1,13,0,0,5,4\n2,5,1,1,4,3\n3,1,4,2,5,3\n' >"$T/box.csv"
+right "a table by hand" "$qfz" check -q --table "$T/box.csv" "$T/labels.tif"
+faulty_table "missing row" "column 1, row 1: label 2 has no row in the table" '/^2,/d'
+faulty_table "missing last row" "column 4, row 2: label 3 has no row in the table" '$d'
+faulty_table "doubled row" "column 1, row 1: label 2 has 2 rows in the table" '/^2,/p'
+faulty_table "wrong count" "column 1, row 1: label 2: pixels is 6 in the table, but 5 in the raster" \
+    's/^2,5/2,6/'
+faulty_table "wrong px_x0" "column 4, row 2: label 3: px_x0 is 3 in the table, but 4 in the raster" \
+    's/^3,1,4,2,5,3/3,1,3,2,5,3/'
+faulty_table "wrong px_y0" "column 4, row 2: label 3: px_y0 is 1 in the table, but 2 in the raster" \
+    's/^3,1,4,2,5,3/3,1,4,1,5,3/'
+faulty_table "wrong px_x1" "column 4, row 2: label 3: px_x1 is 6 in the table, but 5 in the raster" \
+    's/^3,1,4,2,5,3/3,1,4,2,6,3/'
+faulty_table "wrong px_y1" "column 4, row 2: label 3: px_y1 is 4 in the table, but 3 in the raster" \
+    's/^3,1,4,2,5,3/3,1,4,2,5,4/'
+faulty_table "no number" "column 1, row 1: label 2: pixels is no whole number in the table, .*" \
+    's/^2,5/2,5.5/'
+faulty_table "foreign label" "label 4 has a row in the table, but no pixel" '$a 4,1,4,2,5,3'
+faulty_table "label 0" "row 1 of the table: label 0, which no region has" '1a 0,1,4,2,5,3'
+faulty_table "no label" "row 4 of the table: the label is no whole number" '$a ,1,4,2,5,3'
+checks=$((checks + 1))
+{ head -1 "$T/box.csv"; tail -n +2 "$T/box.csv" | sort -r; } >"$T/turned.csv"
+run "$qfz" check --json -q --table "$T/turned.csv" "$T/labels.tif"
+if [ "$rc" -ne 0 ] || ! grep -q '"table": ".*turned.csv"' "$T/stdout"; then
+    wrong "another order of rows: $(cat "$T/stdout")"
+fi
+
+# More regions than the memory holds at a time: sorted outside of it, in any order of rows.
+python3 - "$T/many.pgm" <<'PYTHON'
+import sys
+w = 300
+with open(sys.argv[1], "wb") as f:
+    f.write(b"P5 %d %d 255\n" % (w, w))
+    f.write(bytes((x + y) % 2 for y in range(w) for x in range(w)))
+PYTHON
+accepted "many" "$qfz" label -q --regions "$T/many.csv" --columns label,pixels,px_x0,px_y0 \
+    "$T/many.pgm" "$T/many.tif"
+{ head -1 "$T/many.csv"; tail -n +2 "$T/many.csv" | sort -t, -k2,2 -k1,1r; } >"$T/sorted.csv"
+checks=$((checks + 1))
+sed -i '/^80000,/d' "$T/sorted.csv"
+run "$qfz" check -q --memory 64MiB --table "$T/sorted.csv" "$T/many.tif"
+if [ "$rc" -ne 3 ] || ! grep -q "column 199, row 266: label 80000 has no row" "$T/stderr"; then
+    wrong "one of many rows is missing: exit status $rc"
+elif grep -q "faults in all" "$T/stderr"; then
+    wrong "many rows in another order"
+fi
+
 # Bad input.
+printf 'name,pixels\na,1\n' >"$T/other.csv"
+refused "another table" 'other.csv: .*no column "label"' "$qfz" check --table "$T/other.csv" \
+    "$T/labels.tif"
+refused "no table" "none.csv" "$qfz" check --table "$T/none.csv" "$T/labels.tif"
+refused "a table of saliency" "belongs to labels" "$qfz" check --table "$T/table.csv" \
+    "$T/whole.tif" "$T/in.tif"
 refused "painted" "painted regions" "$qfz" check "$T/p.tif" "$T/in.tif"
 refused "saliency without a source" "name SRC" "$qfz" check "$T/whole.tif"
 gdal_create -q -of GTiff -outsize 4 4 -bands 1 -burn 1 "$T/other.tif"
