@@ -319,7 +319,8 @@ static qfz_status load_rows(qfz_stitch *stitch, int64_t tile, uint64_t **start, 
     }
     if (bytes != qfz_box_h(tile_box(stitch, tile)) * (int64_t)sizeof **start) {
         free(rows);
-        return unsound_tile(stitch, tile, err);
+        (void)unsound_tile(stitch, tile, err);
+        return QFZ_EIO;
     }
     *start = rows;
     return QFZ_OK;
