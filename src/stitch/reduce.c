@@ -80,8 +80,8 @@ static qfz_status get_n(qfz_stitch *stitch, int what, int level, int64_t node, i
     QFZ_TRY(get(stitch, what, node, &found, &n_found, err));
     if (n_found != n) {
         free(found);
-        (void)qfz_unsound(qfz_group_tree_box(&stitch->group_tree, level, node),
-                          "values of regions", err);
+        (void)qfz_unsound(qfz_group_tree_box(&stitch->group_tree, level, node), "values of regions",
+                          err);
         return QFZ_EIO;
     }
     *values = found;
