@@ -29,9 +29,11 @@ static char *advance(walk *w, int64_t bytes)
 {
     char *const here = w->data ? w->data + w->at : NULL;
     if (w->st != QFZ_OK) return NULL;
-    if (w->mode != MEASURE && (bytes < 0 || padded(bytes) > w->bytes - w->at)) {
-        w->st = qfz_fail(w->err, QFZ_EIO, "a stored summary is damaged: %lld of %lld bytes",
-                         (long long)w->bytes, (long long)w->at + bytes);
+    const int64_t left = w->bytes - w->at;
+    if (w->mode != MEASURE && (bytes < 0 || bytes > left || padded(bytes) > left)) {
+        w->st = qfz_fail(w->err, QFZ_EIO,
+                         "a stored summary is damaged: it has %lld bytes, which are too few",
+                         (long long)w->bytes);
         return NULL;
     }
     w->at += padded(bytes);
@@ -84,17 +86,22 @@ static void visit_masses(walk *w, qfz_masses *masses)
     visit_array(w, (void **)&masses->mass, masses->n, sizeof *masses->mass);
 }
 
+/* A level of each direction. */
+static size_t dirs_bytes(const qfz_rule *rule)
+{
+    return (size_t)qfz_n_dirs(rule) * sizeof(uint32_t);
+}
+
 static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
 {
-    const size_t bytes = qfz_type_bytes(rule->type);
-    const size_t span_bytes = bytes * (size_t)rule->n_bands;
+    const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
     visit_bytes(w, &s->box, sizeof s->box);
     visit_bytes(w, &s->sides, sizeof s->sides);
     visit_bytes(w, &s->n_ring, sizeof s->n_ring);
-    visit_array(w, &s->values, s->n_ring * rule->n_bands, bytes);
+    visit_array(w, &s->values, s->n_ring, span_bytes);
     visit_array(w, (void **)&s->valid, s->n_ring, 1);
     visit_array(w, (void **)&s->zeroed, s->n_ring, 1);
-    visit_words(w, &s->edges, s->n_ring * qfz_n_dirs(rule));
+    visit_array(w, (void **)&s->edges, s->n_ring, dirs_bytes(rule));
     visit_bytes(w, &s->n_border_regions, sizeof s->n_border_regions);
     visit_words(w, &s->border_region, s->n_ring);
     visit_links(w, &s->links);
@@ -113,7 +120,7 @@ static void visit_exterior(walk *w, qfz_exterior *a, const qfz_rule *rule)
 {
     visit_bytes(w, &a->n_ring, sizeof a->n_ring);
     visit_links(w, &a->external);
-    visit_words(w, &a->cross, a->n_ring * qfz_n_dirs(rule));
+    visit_array(w, (void **)&a->cross, a->n_ring, dirs_bytes(rule));
     visit_array(w, (void **)&a->cross_has, a->n_ring, 1);
     visit_bytes(w, &a->level_bytes, sizeof a->level_bytes);
     visit_bytes(w, &a->n_border_regions, sizeof a->n_border_regions);
