@@ -32,7 +32,7 @@ function(qfz_add_fuzz name runs)
 endfunction()
 
 qfz_add_fuzz(journal 1000)
-qfz_add_fuzz(records 1500)
+qfz_add_fuzz(records 500)
 qfz_add_fuzz(stitch 200 oracle/oracle.c)
 if(QFZ_HAS_GDAL)
     get_target_property(sources qfz SOURCES)

@@ -19,6 +19,7 @@ targets=("${@:2}")
 if [ ${#targets[@]} -eq 0 ]; then targets=(options journal records stitch saliency vrt); fi
 command -v clang >/dev/null || fail "clang is not installed"
 build fuzz
+export OMP_WAIT_POLICY=passive
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 inputs=$PWD/build-fuzz/inputs
