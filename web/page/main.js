@@ -220,7 +220,7 @@ function geometric(most) {
 
 /** Stops of omega up to the range of the values in the window. */
 function omegaStops(range) {
-    const most = range || 1, unit = most > 100 ? 1 : most / 1000;
+    const most = range || 1, unit = facts.type === "Float32" ? most / 1000 : 1;
     return [0, ...geometric(most / unit).map((value) => +(value * unit).toPrecision(4)), Infinity];
 }
 
