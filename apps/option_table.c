@@ -231,8 +231,12 @@ const option option_table[] = {
     {"--columns", TAKES("NAME[,NAME...]"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Columns of the table of --regions, in this order, for example label,area,mean_1. A name "
-          "without the number of its band, for example mean, stands for all bands. Default: all "
-          "columns."),
+          "without the number of its band, for example mean, stands for all bands. The name "
+          "default stands for the columns that a table has without this option. Only tables whose "
+          "columns are named have: px_first_x, px_first_y (the first pixel), perimeter_edges, "
+          "perimeter (metres), compactness, neighbours (their number), majority, majority_share, "
+          "minority, minority_share (of the values of integer bands; those of --stats begin with "
+          "stats_). Default: default."),
      .set = set_text, .at = AT(job.columns)},
     {"--neighbours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
