@@ -197,10 +197,11 @@ const option option_table[] = {
      .section = pixels,
      HELP("Open option of the GDAL driver of the source raster. Repeatable. Default: none."),
      .set = add_key_value, .at = AT(open_options)},
-    {"--window", TAKES("X,Y,W,H"), .commands = FOR_EXPLORE, .section = pixels,
+    {"--window", TAKES("X,Y,W,H"), .repeats = true, .commands = FOR_EXPLORE, .section = pixels,
      HELP("Window of SRC on the page: W columns from column X on and H rows from row Y on, counted "
-          "from 0; at most 4194304 pixels. Default: the central 1024 x 1024 pixels."),
-     .set = set_window},
+          "from 0. Repeatable: each window becomes a tab of the page; at most 16 windows with "
+          "4194304 pixels in all. Default: the central 1024 x 1024 pixels."),
+     .set = add_window},
 
     {"--layout", TAKES("edges|pixel|khalimsky"), .commands = FOR_SALIENCY | FOR_INFO,
      .section = output,
