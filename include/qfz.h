@@ -385,6 +385,17 @@ typedef struct qfz_job {
      * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
      * it lies.  0: none. */
     uint64_t regions_target;
+
+    /* label, simplify, cut: n_alphas alphas (>= 0, no two the same) instead of criterion.alpha.
+     * Every pass reads src once for all of them.  Each alpha has outputs of its own: the name of
+     * each output contains "{alpha}", which the alpha replaces, with 15 significant digits or, if
+     * these are of another double, 17: 5, 0.5, 1e-07, inf.  All outputs appear together.  The
+     * report's regions are those of the first alpha.  CPU engine; not with count_only,
+     * regions_target, work and phases.  NULL: none, and no name may contain "{alpha}". */
+    const double *alphas;
+    int64_t n_alphas;
+    uint64_t *alpha_regions; /* receives the number of regions of each of the n_alphas alphas, after
+                                success; NULL: not wanted */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no

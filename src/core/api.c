@@ -13,7 +13,7 @@ enum { SIZE_MAX_BYTES = 1 << 16 };
 NO_PADDING_AFTER(qfz_check, table);
 NO_PADDING_AFTER(qfz_check_report, peak_rss_bytes);
 NO_PADDING_AFTER(qfz_curve, exact_below);
-NO_PADDING_AFTER(qfz_job, regions_target);
+NO_PADDING_AFTER(qfz_job, alpha_regions);
 NO_PADDING_AFTER(qfz_progress, tiles);
 NO_PADDING_AFTER(qfz_plan, outputs);
 NO_PADDING_AFTER(qfz_session_options, progress_arg);
