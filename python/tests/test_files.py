@@ -109,7 +109,7 @@ def test_several_alphas(scene, tmp_path):
     levels, alphas = tmp_path / "levels.tif", [3, 6.5, 20]
     qfz.saliency_file(src, levels, tile=11)
     for job, of in (qfz.label_file, src), (qfz.cut_file, levels):
-        report = job(of, tmp_path / "l_{alpha}.img", alphas, tile=13, **ALL)
+        report = job(of, tmp_path / "l_{alpha}.img", alphas, tile=13, overwrite=True, **ALL)
         for alpha, regions in zip(alphas, report.alpha_regions):
             labels, n = qfz.label(values, alpha, channel_axis=0)
             np.testing.assert_array_equal(read(tmp_path / f"l_{alpha}.img", "u4", (30, 41)), labels)
