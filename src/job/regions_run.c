@@ -25,7 +25,8 @@ typedef struct regions_run {
     qfz_table *table;
 } regions_run;
 
-static qfz_status read_labels(void *arg, int thread, qfz_box box, uint64_t *labels, qfz_error *err)
+static qfz_status read_labels(void *arg, int thread, qfz_box box, qfz_label_grid labels,
+                              qfz_error *err)
 {
     regions_run *const run = arg;
     return qfz_source_read_labels(run->readers[thread], box, labels, err);
@@ -79,6 +80,7 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
         .source = run->source,
         .pass = {.read = read_labels,
                  .arg = run,
+                 .is_narrow = qfz_source_has_narrow_labels(run->source),
                  .n_threads = run->n_readers,
                  .progress = &run->progress},
         .memory_bytes = outputs_bytes(bytes),

@@ -86,10 +86,21 @@ static void measures_are_right(const scene *s, const qfz_polygon *p)
     CHECK(p->area == area, "area %" PRIu64 " of %" PRIu64, p->area, area);
 }
 
+static bool fits_32_bits(const scene *s)
+{
+    uint64_t all = 0;
+    for (int64_t y = 0; y < s->h; y++)
+        for (int64_t x = 0; x < s->w; x++)
+            all |= s->labels[y][x];
+    return all <= UINT32_MAX;
+}
+
 static void trace_tiles(const scene *s, int64_t tile_w, int64_t tile_h, qfz_arc_store *store,
                         qfz_corner_map *map)
 {
-    static uint64_t padded[(MOST + 2) * (MOST + 2)];
+    static uint64_t wide[(MOST + 2) * (MOST + 2)];
+    static uint32_t narrow[(MOST + 2) * (MOST + 2)];
+    const bool is_wide = !fits_32_bits(s);
     qfz_arcs arcs = {0};
     qfz_error err = {.status = QFZ_OK};
     for (int64_t y0 = 0; y0 < s->h; y0 += tile_h)
@@ -98,9 +109,13 @@ static void trace_tiles(const scene *s, int64_t tile_w, int64_t tile_h, qfz_arc_
                                  x0 + tile_w < s->w ? x0 + tile_w : s->w};
             int64_t n = 0;
             for (int64_t y = box.y0 - 1; y <= box.y1; y++)
-                for (int64_t x = box.x0 - 1; x <= box.x1; x++)
-                    padded[n++] = label_at(s, y, x);
-            CHECK(qfz_arcs_trace(&arcs, box, padded, &err) == QFZ_OK, "%s", err.message);
+                for (int64_t x = box.x0 - 1; x <= box.x1; x++, n++) {
+                    wide[n] = label_at(s, y, x);
+                    narrow[n] = (uint32_t)wide[n];
+                }
+            const qfz_label_grid grid = {is_wide ? (void *)wide : narrow, qfz_box_w(box) + 2,
+                                         is_wide};
+            CHECK(qfz_arcs_trace(&arcs, box, grid, &err) == QFZ_OK, "%s", err.message);
             CHECK(qfz_arc_store_add(store, &arcs, &err) == QFZ_OK, "%s", err.message);
             qfz_corner_map_add(map, box, &arcs);
         }
