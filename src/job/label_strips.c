@@ -61,7 +61,8 @@ static qfz_status choose(strips *s, const qfz_source_info *info, int32_t tile_px
 {
     const int64_t n = s->pass->n_threads;
     const int64_t px = larger(bytes / (s->pass->is_narrow ? 4 : 8), LEAST_PX);
-    QFZ_TRY(choose_tiling(&s->tiling, info, (int64_t)tile_px * tile_px <= px ? tile_px : 0, px, err));
+    QFZ_TRY(
+        choose_tiling(&s->tiling, info, (int64_t)tile_px * tile_px <= px ? tile_px : 0, px, err));
     const int64_t wanted = s->tiling.n_y / STRIPS_OF_SEGMENT;
     s->n_segments = smaller(larger(wanted, n), smaller(n * SEGMENTS_OF_THREAD, s->tiling.n_y));
     return QFZ_OK;
@@ -107,8 +108,8 @@ static qfz_status read_rows(const strips *s, int thread, int64_t y0, int64_t y1,
     const int64_t width = qfz_box_w(w->box);
     const qfz_box box = {larger(y0, 0), larger(w->box.x0, 0), smaller(y1, t->h),
                          smaller(w->box.x1, t->w)};
-    const qfz_label_grid to = {
-        qfz_label_grid_at(grid, box.y0 - w->box.y0, box.x0 - w->box.x0), grid.pitch, grid.is_wide};
+    const qfz_label_grid to = {qfz_label_grid_at(grid, box.y0 - w->box.y0, box.x0 - w->box.x0),
+                               grid.pitch, grid.is_wide};
     if (box.y0 < box.y1) QFZ_TRY(s->pass->read(s->pass->arg, thread, box, to, err));
     for (int64_t y = y0; y < y1; y++) {
         const int64_t row = y - w->box.y0;
@@ -166,7 +167,7 @@ qfz_status qfz_label_strips_run(const qfz_label_pass *pass, const qfz_source_inf
     QFZ_TRY(QFZ_NEW_ZERO(&s.windows, pass->n_threads, err));
     qfz_progress_begin(pass->progress, step, share, s.tiling.n_x * s.tiling.n_y);
     const qfz_status st =
-        qfz_parallel_for(pass->n_threads, s.tiling.n_x * s.n_segments, visit_segment, &s, err);
+        qfz_parallel_for_once(pass->n_threads, s.tiling.n_x * s.n_segments, visit_segment, &s, err);
     for (int i = 0; i < pass->n_threads; i++)
         free(s.windows[i].labels);
     free(s.windows);

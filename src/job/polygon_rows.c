@@ -142,9 +142,9 @@ static qfz_status trace_all(polygons *p, qfz_error *err)
     const qfz_source_info *const info = qfz_source_get_info(p->source);
     if (pthread_mutex_init(&p->lock, NULL) != 0)
         return qfz_fail(err, QFZ_ENOMEM, "out of memory for a lock");
-    const qfz_status st = qfz_label_strips_run(
-        p->pass, info, p->job->tile_px, p->memory_bytes / 8 / p->pass->n_threads, "tracing",
-        QFZ_POLYGONS_SHARE / 2, trace_strip, p, err);
+    const qfz_status st = qfz_label_strips_run(p->pass, info, p->job->tile_px,
+                                               p->memory_bytes / 8 / p->pass->n_threads, "tracing",
+                                               QFZ_POLYGONS_SHARE / 2, trace_strip, p, err);
     (void)pthread_mutex_destroy(&p->lock);
     close_tracing(p);
     return st;

@@ -63,6 +63,20 @@ static int64_t outputs_bytes(int64_t budget)
     return bytes > least ? bytes : least;
 }
 
+/* Polygons alone read each block of a file once: no more of them stay in memory than a thread needs
+ * for a row of blocks. */
+static void limit_cache(const regions_run *run)
+{
+    const qfz_job *const job = &run->job;
+    const qfz_source_info *const info = qfz_source_get_info(run->source);
+    const int64_t usual = qfz_setup_first_cache(job);
+    const bool alone =
+        job->polygons && !job->regions && !job->neighbours && !job->colors && !job->quicklook;
+    if (!alone || qfz_source_cache_bytes(run->source, info->w) == 0) return;
+    const int64_t bytes = 2 * info->w * info->block_h * info->px_bytes * run->n_readers;
+    if (bytes < usual) qfz_raster_set_cache(job->config, bytes);
+}
+
 static qfz_status open_run(regions_run *run, qfz_error *err)
 {
     qfz_job *const job = &run->job;
@@ -75,6 +89,7 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
     QFZ_TRY(qfz_source_open(&run->source, &options, err));
     QFZ_TRY(check_outputs(run, outputs_bytes(bytes), err));
     QFZ_TRY(open_readers(run, qfz_job_threads(job), err));
+    limit_cache(run);
     run->outputs = (qfz_label_outputs){
         .job = job,
         .source = run->source,

@@ -37,6 +37,7 @@ static void set_nodata(qfz_source *source, double value)
     const bool is_wide = type_of(source) == GDT_UInt64;
     const double most = is_wide ? 0x1p64 : 0x1p63, least = is_wide ? 0 : -0x1p63;
     source->has_no_label = value >= least && value < most && value == floor(value);
+    source->has_no_label = source->has_no_label && value != 0; /* 0 is no label anyway */
     if (!source->has_no_label) return;
     source->no_label = is_wide ? (uint64_t)value : (uint64_t)(int64_t)value;
 }
@@ -103,9 +104,9 @@ static qfz_status read_numbers(qfz_source *source, qfz_box box, qfz_label_grid l
 {
     qfz_error_trap trap;
     qfz_error_trap_begin(&trap);
-    const CPLErr done = qfz_window_read_rows(
-        source->bands[0].handle, box, memory_type(source, labels.is_wide),
-        source->mosaic.resamples, labels.labels, labels.pitch);
+    const CPLErr done =
+        qfz_window_read_rows(source->bands[0].handle, box, memory_type(source, labels.is_wide),
+                             source->mosaic.resamples, labels.labels, labels.pitch);
     qfz_error_trap_end(&trap);
     if (done != CE_None || trap.failed)
         return qfz_error_trap_fail_box(&trap, err, source->name, box);
@@ -164,7 +165,8 @@ static qfz_status settle(const qfz_source *source, qfz_box box, qfz_label_grid l
     if (!may_be_negative && !source->has_no_label) return QFZ_OK;
     for (int64_t y = 0; y < qfz_box_h(box); y++) {
         void *const row = qfz_label_grid_at(labels, y, 0);
-        const int64_t x = labels.is_wide ? settle_wide(source, row, w) : settle_narrow(source, row, w);
+        const int64_t x =
+            labels.is_wide ? settle_wide(source, row, w) : settle_narrow(source, row, w);
         if (x == w || !may_be_negative) continue;
         const uint64_t label = qfz_label_grid_get(labels, y, x);
         return fail_negative(source, box.y0 + y, box.x0 + x,

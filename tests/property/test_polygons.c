@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "regions/arc_edges.h"
 #include "regions/polygon.h"
 
 enum { MOST = 14, MOST_CORNERS = 4 * MOST * MOST, MOST_SEGMENTS = 4 * MOST_CORNERS };
@@ -391,6 +392,36 @@ static void one_case(int64_t number)
     same(&simple, &tiled);
 }
 
+/* Border edges of tiles that are wider than a word of bits, of labels of both widths. */
+static void edges_are_right(int64_t number)
+{
+    enum { H = 4, W = 200 };
+    static uint64_t wide[(H + 2) * (W + 2)];
+    static uint32_t narrow[(H + 2) * (W + 2)];
+    static qfz_arcs arcs;
+    qfz_error err = {.status = QFZ_OK};
+    const int64_t w = 1 + check_pick(W), h = 1 + check_pick(H), pitch = w + 2;
+    const int64_t change = check_chance(50) ? 2 : 60, shift = check_chance(50) ? 32 : 0;
+    check_case(number, "edges of %" PRId64 " x %" PRId64 " pixels", w, h);
+    for (int64_t i = 0; i < (h + 2) * pitch; i++) {
+        wide[i] = i == 0 || check_chance(change) ? (uint64_t)check_pick(3) << shift : wide[i - 1];
+        narrow[i] = (uint32_t)wide[i];
+    }
+    const qfz_label_grid grid = {shift ? (void *)wide : narrow, pitch, shift > 0};
+    CHECK(qfz_arcs_find_edges(&arcs, w, h, grid, &err) == QFZ_OK, "%s", err.message);
+    for (int64_t y = 0; y <= h; y++)
+        for (int64_t x = 0; x <= w; x++) {
+            const uint64_t *const above = wide + y * pitch + x, *const below = above + pitch;
+            const int expected =
+                (above[1] != below[1]) << QFZ_ARC_EAST | (below[0] != below[1]) << QFZ_ARC_SOUTH |
+                (above[0] != below[0]) << QFZ_ARC_WEST | (above[0] != above[1]) << QFZ_ARC_NORTH;
+            const int found = arcs.corners[y * arcs.corners_pitch + x];
+            CHECK(found == expected, "corner %" PRId64 ", %" PRId64 ": %d, not %d", y, x, found,
+                  expected);
+        }
+    if (number + 1 == check_.cases) qfz_arcs_fini(&arcs);
+}
+
 /* A label with more chains than one polygon may have. */
 static void long_borders_are_refused(void)
 {
@@ -421,6 +452,8 @@ int main(int argc, char **argv)
         weights_before[y + 1] = weights_before[y] + (uint64_t)(1000 + 17 * y * y);
     for (int64_t i = check_.first; i < check_.cases; i++)
         one_case(i);
+    for (int64_t i = check_.first; i < check_.cases; i++)
+        edges_are_right(i);
     long_borders_are_refused();
     return check_end();
 }
