@@ -197,10 +197,11 @@ const option option_table[] = {
      .section = pixels,
      HELP("Open option of the GDAL driver of the source raster. Repeatable. Default: none."),
      .set = add_key_value, .at = AT(open_options)},
-    {"--window", TAKES("X,Y,W,H"), .commands = FOR_EXPLORE, .section = pixels,
+    {"--window", TAKES("X,Y,W,H"), .repeats = true, .commands = FOR_EXPLORE, .section = pixels,
      HELP("Window of SRC on the page: W columns from column X on and H rows from row Y on, counted "
-          "from 0; at most 4194304 pixels. Default: the central 1024 x 1024 pixels."),
-     .set = set_window},
+          "from 0. Repeatable: each window becomes a tab of the page; at most 16 windows with "
+          "4194304 pixels in all. Default: the central 1024 x 1024 pixels."),
+     .set = add_window},
 
     {"--layout", TAKES("edges|pixel|khalimsky"), .commands = FOR_SALIENCY | FOR_INFO,
      .section = output,
@@ -231,8 +232,12 @@ const option option_table[] = {
     {"--columns", TAKES("NAME[,NAME...]"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Columns of the table of --regions, in this order, for example label,area,mean_1. A name "
-          "without the number of its band, for example mean, stands for all bands. Default: all "
-          "columns."),
+          "without the number of its band, for example mean, stands for all bands. The name "
+          "default stands for the columns that a table has without this option. Only tables whose "
+          "columns are named have: px_first_x, px_first_y (the first pixel), perimeter_edges, "
+          "perimeter (metres), compactness, neighbours (their number), majority, majority_share, "
+          "minority, minority_share (of the values of integer bands; those of --stats begin with "
+          "stats_). Default: default."),
      .set = set_text, .at = AT(job.columns)},
     {"--neighbours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,

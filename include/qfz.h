@@ -380,7 +380,7 @@ typedef struct qfz_job {
 
     const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
                             separated by commas; a name without the number of its band stands for
-                            all bands.  NULL: all columns */
+                            all bands.  NULL: the columns that a table has by default */
     /* label: the largest number of regions; alpha, which must not be given, is the least one that
      * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
      * it lies.  0: none. */

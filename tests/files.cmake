@@ -41,6 +41,7 @@ qfz_add_shell_test(cli_tree python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tree.py ${QF
 # Tables and rasters from labels.
 qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_columns python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/columns.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
 # Polygons of random rasters, and of real ones.
