@@ -62,6 +62,8 @@ typedef struct request {
     qfz_job job;
     qfz_ranks ranks; /* info: the processes to plan for */
     bool quiet, json;
+    int log;                   /* a log_form, in the order of --log */
+    const char *metrics;       /* name of a file; NULL: none */
     const char *checked_table; /* check: name of a table; NULL: none */
     bool markdown, table;      /* help: the form of the output */
     bench_request bench;
