@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "log.h"
 #include "options.h"
 
 static const char *const task_names[] = {"label", "simplify", "saliency", "cut",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "nearest.h"
 
 /* With fewer pixels per GPU, starting one more GPU takes longer than the GPU saves. */

@@ -332,7 +332,7 @@ const char *set_min_area(const option *o, request *r, const char *const *values)
     return NULL;
 }
 
-const char *set_window(const option *o, request *r, const char *const *values)
+const char *add_window(const option *o, request *r, const char *const *values)
 {
     (void)o;
     static const char wrong[] = "must be four whole numbers X,Y,W,H: the first column and row, "
@@ -344,11 +344,13 @@ const char *set_window(const option *o, request *r, const char *const *values)
     for (int i = 0; i < 4; i++)
         if (!rest || !value_integer(strsep(&rest, ","), &numbers[i])) return wrong;
     if (rest || numbers[0] < 0 || numbers[1] < 0 || numbers[2] < 1 || numbers[3] < 1) return wrong;
-    r->explore.has_window = true;
-    r->explore.x = numbers[0];
-    r->explore.y = numbers[1];
-    r->explore.w = numbers[2];
-    r->explore.h = numbers[3];
+    if (r->explore.n_windows == EXPLORE_WINDOWS_MAX) {
+        (void)snprintf(r->why, sizeof r->why, "a page has at most %d windows; write several pages",
+                       EXPLORE_WINDOWS_MAX);
+        return r->why;
+    }
+    r->explore.windows[r->explore.n_windows++] =
+        (explore_window){numbers[0], numbers[1], numbers[2], numbers[3]};
     return NULL;
 }
 

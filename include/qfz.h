@@ -175,6 +175,8 @@ typedef struct qfz_progress {
     const char *step; /* the present step, such as "pass 1 of 2" or "stitching"; valid during the
                          call */
     int64_t tiles_done, tiles; /* of the step, in this process; 0 of 0 where a step has no tiles */
+    int64_t retries; /* reads and writes of this process repeated after a failure, since it started;
+                        0 for sessions */
 } qfz_progress;
 
 /* The library calls it from one thread at a time, which may be any thread of its own.  A return
@@ -386,7 +388,7 @@ typedef struct qfz_job {
 
     const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
                             separated by commas; a name without the number of its band stands for
-                            all bands.  NULL: all columns */
+                            all bands.  NULL: the columns that a table has by default */
     /* label: the largest number of regions; alpha, which must not be given, is the least one that
      * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
      * it lies.  0: none. */
@@ -428,6 +430,7 @@ typedef struct qfz_report {
     qfz_phase next;         /* job in phases: the phase to run next; ALL: the job is complete */
     int reserved;           /* 0 */
     double alpha;           /* with qfz_job.regions_target: the alpha that was found; else 0 */
+    int64_t retries; /* reads and writes repeated after a failure, since the process started */
 } qfz_report;
 
 static inline qfz_report qfz_report_default(void)

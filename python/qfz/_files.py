@@ -48,6 +48,7 @@ class Report:
     warning: str  #: such as why the CPU did the work; or ""
     seconds: float
     steps: dict[str, float]  #: seconds of each step
+    retries: int  #: reads and writes repeated after a failure, since the process started
     peak_rss_bytes: int  #: of this process since it started
     next_phase: str  #: of a job in phases: the phase to run next; "all": the job is complete
 
@@ -297,6 +298,7 @@ def _report_of(report: _structs.Report) -> Report:
         warning=report.warning.decode(errors="replace"),
         seconds=report.seconds,
         steps={s.name.decode(): s.seconds for s in report.steps[: report.n_steps]},
+        retries=report.retries,
         peak_rss_bytes=report.peak_rss_bytes,
         next_phase=phases[report.next],
     )

@@ -171,6 +171,8 @@ class Report(ctypes.Structure):
         ("peak_rss_bytes", c_int64),
         ("next", c_int),
         ("reserved", c_int),
+        ("alpha", c_double),
+        ("retries", c_int64),
     ]
 
 

@@ -15,7 +15,6 @@
 #include "job/regions_target.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
-#include "job/table_columns.h"
 #include "job/task_run.h"
 
 /* The number of processes that write a part of the output each.  One process writes all of a layout
@@ -50,11 +49,7 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const qfz_output_options options = qfz_job_output_options(job);
     if (job->forest) QFZ_TRY(qfz_table_check(source, &options, job->forest, QFZ_POINTS, err));
     if (!job->regions) return QFZ_OK;
-    QFZ_TRY(qfz_table_check(source, &options, job->regions, QFZ_POINTS, err));
-    if (!job->columns) return QFZ_OK;
-    QFZ_TRY(qfz_source_locate(source, err)); /* without a CRS some columns do not exist */
-    return qfz_table_columns_check(source, job->task == QFZ_CUT ? 0 : setup->info.n_bands,
-                                   job->stats != NULL, job->columns, err);
+    return qfz_table_check(source, &options, job->regions, QFZ_POINTS, err);
 }
 
 static const qfz_task_passes *passes_of(qfz_task task)

@@ -32,6 +32,8 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
     const qfz_job *const job = setup->job;
     if (!qfz_label_outputs_wanted(job)) return QFZ_OK;
     const bool has_values = job->task != QFZ_CUT;
+    qfz_zone_needs needs = qfz_zone_columns_needs(job->columns);
+    needs.zones |= job->stats != NULL;
     qfz_thread_contexts_close(&run->contexts);
     qfz_tile_cache_close(&run->cache);
     if (out->journal) qfz_label_outputs_clean(job);
@@ -44,7 +46,7 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
                  .n_threads = setup->n_threads,
                  .progress = &run->progress},
         .memory_bytes = qfz_outputs_labels_bytes(setup),
-        .has_zones = job->stats != NULL,
+        .needs = needs,
         .image = has_values ? run->source : NULL,
         .rule = has_values ? &setup->rule : NULL,
     };

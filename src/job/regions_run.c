@@ -7,7 +7,6 @@
 #include "job/label_outputs.h"
 #include "job/output_links.h"
 #include "job/raster_options.h"
-#include "job/table_columns.h"
 #include "job/regions_check.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
@@ -36,11 +35,6 @@ static qfz_status check_outputs(regions_run *run, int64_t memory_bytes, qfz_erro
     const qfz_output_options options = qfz_job_output_options(&run->job);
     if (run->job.regions)
         QFZ_TRY(qfz_table_check(run->source, &options, run->job.regions, QFZ_POINTS, err));
-    if (run->job.columns) {
-        QFZ_TRY(qfz_source_locate(run->source, err));
-        QFZ_TRY(
-            qfz_table_columns_check(run->source, 0, run->job.stats != NULL, run->job.columns, err));
-    }
     return qfz_label_outputs_check(&run->job, run->source, memory_bytes, err);
 }
 
@@ -73,6 +67,8 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY(qfz_source_open(&run->source, &options, err));
     QFZ_TRY(check_outputs(run, outputs_bytes(bytes), err));
+    qfz_zone_needs needs = qfz_zone_columns_needs(job->columns);
+    needs.zones = job->regions || !job->polygons; /* polygons are counted, too */
     QFZ_TRY(open_readers(run, qfz_job_threads(job), err));
     run->outputs = (qfz_label_outputs){
         .job = job,
@@ -82,7 +78,7 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
                  .n_threads = run->n_readers,
                  .progress = &run->progress},
         .memory_bytes = outputs_bytes(bytes),
-        .has_zones = job->regions || !job->polygons, /* polygons are counted, too */
+        .needs = needs,
     };
     return qfz_label_outputs_open(&run->outputs, err);
 }
@@ -103,11 +99,11 @@ static void close_run(regions_run *run)
 static qfz_status write_outputs(regions_run *run, qfz_report *report, qfz_error *err)
 {
     qfz_label_outputs *const outputs = &run->outputs;
-    if (outputs->has_zones)
+    if (outputs->needs.zones)
         QFZ_TRY(qfz_zone_rows_write(outputs, &run->table, &report->regions, &report->pixels, err));
     if (run->table) QFZ_TRY(qfz_table_finish(run->table, err));
     QFZ_TRY(qfz_label_outputs_finish(outputs, err));
-    if (!outputs->has_zones) {
+    if (!outputs->needs.zones) {
         report->regions = outputs->counts.labels;
         report->pixels = outputs->counts.pixels;
     }
