@@ -110,10 +110,16 @@ typedef enum qfz_type { QFZ_U8 = 0, QFZ_I8, QFZ_U16, QFZ_I16, QFZ_U32, QFZ_I32, 
  * Without weights, l1 and linf of integer rasters are exact integers.  Everything else is an IEEE
  * single, computed in this order, each operation rounded to nearest:
  *   - l2 of integers without weights: the sum of squares exactly, then its root;
- *   - floats: |a - b| in each band; sum, sum of squares or maximum in the order of the bands; for
- *     l2 the root.  The difference of equal infinities is 0;
- *   - with weights, integers and floats alike: |a - b|, exact for integers, rounded to a single;
- *     times the weight as a single; then as floats.  Bands of weight 0 are left out;
+ *   - l1 and linf of floats, in single precision: |a - b| in each band; sum or maximum in the order
+ *     of the bands;
+ *   - l1 and linf with weights, integers and floats alike: |a - b|, exact for integers, rounded to
+ *     a single; times the weight as a single; then as floats;
+ *   - l2 of floats, and l2 with weights, in double precision: |a - b|, times the weight as a
+ *     single, squared; sum in the order of the bands; root; then rounded to a single.  No square of
+ *     a difference of finite values is too small or too large for a double, so l2 of one band of
+ *     floats equals l1, and only equal values without weights have l2 0;
+ *   - bands of weight 0 are left out; the difference of equal infinities is 0; a result greater
+ *     than the largest single is infinite;
  *   - the angle in radians, 0 to pi: dot products a.b, a.a and b.b in double precision, in the
  *     order of the bands; from them the angle in double precision by the fixed operations of
  *     src/core/angle.h; then rounded.  Vectors in one direction have the angle 0 if their dot

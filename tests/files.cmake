@@ -45,6 +45,8 @@ qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py 
 qfz_add_shell_test(cli_columns python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/columns.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
+# Special values, one pixel wide, thousands of bands, blocks of any size.
+qfz_add_shell_test(cli_extremes python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/extremes.py ${QFZ_COMMAND})
 # Polygons of random rasters, and of real ones.
 qfz_add_shell_test(cli_polygons python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_polygons_real python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND}
