@@ -29,11 +29,9 @@ static char *advance(walk *w, int64_t bytes)
 {
     char *const here = w->data ? w->data + w->at : NULL;
     if (w->st != QFZ_OK) return NULL;
-    const int64_t left = w->bytes - w->at;
-    if (w->mode != MEASURE && (bytes < 0 || bytes > left || padded(bytes) > left)) {
-        w->st = qfz_fail(w->err, QFZ_EIO,
-                         "a stored summary is damaged: it has %lld bytes, which are too few",
-                         (long long)w->bytes);
+    if (w->mode != MEASURE && (bytes < 0 || padded(bytes) > w->bytes - w->at)) {
+        w->st = qfz_fail(w->err, QFZ_EIO, "a stored summary is damaged: %lld of %lld bytes",
+                         (long long)w->bytes, (long long)w->at + bytes);
         return NULL;
     }
     w->at += padded(bytes);
@@ -47,6 +45,16 @@ static void visit_bytes(walk *w, void *member, int64_t bytes)
     if (!here) return;
     if (w->mode == WRITE) memcpy(here, member, (size_t)bytes);
     if (w->mode == READ) memcpy(member, here, (size_t)bytes);
+}
+
+/* A number of items, of which each takes a byte or more. */
+static void visit_count(walk *w, int64_t *n)
+{
+    visit_bytes(w, n, sizeof *n);
+    if (w->mode != READ || w->st != QFZ_OK || (*n >= 0 && *n <= w->bytes)) return;
+    w->st = qfz_fail(w->err, QFZ_EIO, "a stored summary is damaged: %lld items in %lld bytes",
+                     (long long)*n, (long long)w->bytes);
+    *n = 0;
 }
 
 /* An array of n items; a word before it says whether the array is present. */
@@ -70,7 +78,7 @@ static void visit_words(walk *w, uint32_t **array, int64_t n)
 
 static void visit_links(walk *w, qfz_links *links)
 {
-    visit_bytes(w, &links->n, sizeof links->n);
+    visit_count(w, &links->n);
     visit_words(w, &links->u, links->n);
     visit_words(w, &links->v, links->n);
     visit_words(w, &links->level, links->n);
@@ -79,35 +87,30 @@ static void visit_links(walk *w, qfz_links *links)
 
 static void visit_masses(walk *w, qfz_masses *masses)
 {
-    visit_bytes(w, &masses->n, sizeof masses->n);
+    visit_count(w, &masses->n);
     visit_words(w, &masses->at, masses->n);
     visit_words(w, &masses->level, masses->n);
     visit_array(w, (void **)&masses->position, masses->n, sizeof *masses->position);
     visit_array(w, (void **)&masses->mass, masses->n, sizeof *masses->mass);
 }
 
-/* A level of each direction. */
-static size_t dirs_bytes(const qfz_rule *rule)
-{
-    return (size_t)qfz_n_dirs(rule) * sizeof(uint32_t);
-}
-
 static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
 {
-    const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    const size_t bytes = qfz_type_bytes(rule->type);
+    const size_t span_bytes = bytes * (size_t)rule->n_bands;
     visit_bytes(w, &s->box, sizeof s->box);
     visit_bytes(w, &s->sides, sizeof s->sides);
-    visit_bytes(w, &s->n_ring, sizeof s->n_ring);
-    visit_array(w, &s->values, s->n_ring, span_bytes);
+    visit_count(w, &s->n_ring);
+    visit_array(w, &s->values, s->n_ring * rule->n_bands, bytes);
     visit_array(w, (void **)&s->valid, s->n_ring, 1);
     visit_array(w, (void **)&s->zeroed, s->n_ring, 1);
-    visit_array(w, (void **)&s->edges, s->n_ring, dirs_bytes(rule));
+    visit_words(w, &s->edges, s->n_ring * qfz_n_dirs(rule));
     visit_bytes(w, &s->n_border_regions, sizeof s->n_border_regions);
     visit_words(w, &s->border_region, s->n_ring);
     visit_links(w, &s->links);
     visit_bytes(w, &s->level_bytes, sizeof s->level_bytes);
     qfz_ranges *const a = &s->ranges;
-    visit_bytes(w, &a->n, sizeof a->n);
+    visit_count(w, &a->n);
     visit_words(w, &a->at, a->n);
     visit_words(w, &a->level, a->n);
     visit_array(w, &a->lo, a->n, span_bytes);
@@ -118,9 +121,9 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
 
 static void visit_exterior(walk *w, qfz_exterior *a, const qfz_rule *rule)
 {
-    visit_bytes(w, &a->n_ring, sizeof a->n_ring);
+    visit_count(w, &a->n_ring);
     visit_links(w, &a->external);
-    visit_array(w, (void **)&a->cross, a->n_ring, dirs_bytes(rule));
+    visit_words(w, &a->cross, a->n_ring * qfz_n_dirs(rule));
     visit_array(w, (void **)&a->cross_has, a->n_ring, 1);
     visit_bytes(w, &a->level_bytes, sizeof a->level_bytes);
     visit_bytes(w, &a->n_border_regions, sizeof a->n_border_regions);
