@@ -63,6 +63,7 @@ typedef struct request {
     qfz_ranks ranks; /* info: the processes to plan for */
     bool quiet, json;
     const char *checked_table; /* check: name of a table; NULL: none */
+    const char *checked_polygons;
     bool markdown, table;      /* help: the form of the output */
     bench_request bench;
     curve_request curve;
