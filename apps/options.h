@@ -66,7 +66,7 @@ typedef struct request {
     const char *metrics;       /* name of a file; NULL: none */
     const char *checked_table; /* check: name of a table; NULL: none */
     const char *checked_polygons;
-    bool markdown, table;      /* help: the form of the output */
+    bool markdown, table; /* help: the form of the output */
     bench_request bench;
     curve_request curve;
     explore_request explore;
