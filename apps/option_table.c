@@ -168,6 +168,11 @@ const option option_table[] = {
           "other row, with the number of pixels and the bounding box in pixels. Default: no "
           "table."),
      .set = set_text, .at = AT(checked_table)},
+    {"--polygons", TAKES("FILE"), .commands = FOR_CHECK, .section = criterion,
+     HELP("Also check the polygons FILE, of --polygons without --simplify-tolerance: one row for "
+          "each label and no other row, with the number of pixels, and a polygon that covers "
+          "exactly the pixels of the label. Default: no polygons."),
+     .set = set_text, .at = AT(checked_polygons)},
     {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_CHECK | FOR_INFO, .section = criterion,
      HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
           "background."),

@@ -526,6 +526,8 @@ typedef struct qfz_check {
                              set */
     const char *table; /* borrowed; a table of regions, which is compared with the labels: a row of
                           each label, pixels and bounding box.  NULL: none */
+    const char *polygons; /* likewise; a table of polygons that are not simplified: also the pixels
+                             that they cover */
 } qfz_check;
 
 static inline qfz_check qfz_check_default(void)
