@@ -34,10 +34,10 @@ static const char images[] = "Generated images";
 static const char general[] = "General";
 
 const option option_table[] = {
-    {"--task", TAKES("label|simplify|saliency|cut|curve|tree"), .commands = FOR_INFO,
+    {"--task", TAKES("label|simplify|saliency|cut|curve|regions|tree"), .commands = FOR_INFO,
      .section = "Task",
      HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
-     .set = set_task, .at = AT(job.task)},
+     .set = set_choice, .at = AT(job.task)},
 
     {"--connectivity", TAKES("4|8"), .commands = FOR_PIXELS | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
@@ -315,6 +315,13 @@ const option option_table[] = {
      HELP("Creation option of the GDAL driver of the output rasters. Repeatable. Default for "
           "GTiff: tiled, with ZSTD compression."),
      .set = add_key_value, .at = AT(creation_options)},
+    {"--overviews", TAKES("none|nearest|mode"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO,
+     .section = output,
+     HELP("Overviews of the output rasters in GeoTIFF and COG, exact for labels of any size: "
+          "nearest "
+          "(the upper left pixel of each square of 2 x 2, 4 x 4 ... pixels) or, for labels, mode "
+          "(the most frequent label of the square). Default: none; nearest for COG."),
+     .set = set_choice, .at = AT(job.overviews)},
     {"--count-only", .commands = FOR_LABELS | FOR_INFO, .section = output,
      HELP("Count the regions and print the result as JSON, without an output file. DST is left "
           "out."),

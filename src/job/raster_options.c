@@ -55,6 +55,7 @@ qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path)
                               .type = is_dst ? job->type : NULL,
                               .creation_options = job->creation_options,
                               .merge = job->merge,
+                              .overviews = job->overviews,
                               .n_threads = job->n_threads,
                               .tile_px = job->tile_px,
                               .has_journal = job->work != NULL};
