@@ -7,6 +7,7 @@
 
 #include "explore_data.h"
 #include "explore_page.h"
+#include "log.h"
 #include "out_file.h"
 #include "run_job.h"
 

@@ -2,6 +2,7 @@
 /* job_plan.c - qfz_job_plan(): what a job would do, from its setup alone. */
 #include <string.h>
 
+#include "job/alphas.h"
 #include "job/defaults.h"
 #include "job/output_specs.h"
 #include "job/regions_run.h"
@@ -97,7 +98,8 @@ static int64_t border_px_bytes(const qfz_setup *setup)
 static int64_t border_bytes(const qfz_setup *setup, int64_t n_tiles)
 {
     const qfz_tiling *const t = &setup->tiling;
-    return n_tiles * qfz_ring_size(t->tile_h, t->tile_w) * border_px_bytes(setup);
+    return n_tiles * qfz_ring_size(t->tile_h, t->tile_w) * border_px_bytes(setup) *
+           qfz_job_n_alphas(setup->job);
 }
 
 /* Each process has whole rows of tiles; some have one row more than others. */
@@ -187,6 +189,7 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_job_read(&complete, job, err));
     QFZ_TRY(qfz_api_check(plan, sizeof *plan, "qfz_plan", err));
+    QFZ_TRY(qfz_alphas_take(&complete, err));
     QFZ_TRY(complete.task == QFZ_REGIONS ? make_regions_plan(&complete, &made, err)
                                          : make_plan(&complete, &made, err));
     qfz_api_write(plan, &made, sizeof made);
