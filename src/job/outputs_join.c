@@ -211,6 +211,6 @@ qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
         QFZ_TRY(commit(out, err));
     }
     for (int part = 0; part < run->n_parts; part++)
-        qfz_region_parts_delete(run, part);
+        qfz_region_parts_delete(run->setup->job, part, run->n_parts);
     return QFZ_OK;
 }
