@@ -12,6 +12,8 @@ enum { SIZE_MAX_BYTES = 1 << 16 };
                    #type " ends with padding")
 NO_PADDING_AFTER(qfz_check, table);
 NO_PADDING_AFTER(qfz_check_report, peak_rss_bytes);
+NO_PADDING_AFTER(qfz_chunks, n_threads);
+NO_PADDING_AFTER(qfz_chunk_buffers, levels);
 NO_PADDING_AFTER(qfz_curve, exact_below);
 NO_PADDING_AFTER(qfz_job, regions_target);
 NO_PADDING_AFTER(qfz_progress, retries);

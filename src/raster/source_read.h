@@ -4,6 +4,7 @@
 #define QFZ_RASTER_SOURCE_READ_H
 
 #include "core/box.h"
+#include "core/label_grid.h"
 #include "core/rows.h"
 #include "raster/source.h"
 
@@ -20,9 +21,10 @@ qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_
 qfz_status qfz_source_read_edges(qfz_source *source, qfz_box box, uint32_t *levels, qfz_error *err);
 
 /* Reads a box of a raster of labels (options.is_labels): labels, 0 where there is none.  QFZ_EARG:
- * a label is negative. */
-qfz_status qfz_source_read_labels(qfz_source *source, qfz_box box, uint64_t *labels,
+ * a label is negative.  Only a raster of narrow labels has labels of 32 bits. */
+qfz_status qfz_source_read_labels(qfz_source *source, qfz_box box, qfz_label_grid labels,
                                   qfz_error *err);
+bool qfz_source_has_narrow_labels(const qfz_source *source);
 
 /* Where the pixels of a box go, and the function that processes them part by part. */
 typedef struct qfz_reading {
