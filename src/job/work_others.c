@@ -9,7 +9,7 @@
 
 #include "core/memory.h"
 #include "job/work_files.h"
-#include "stitch/journal.h"
+#include "stitch/stitch.h"
 
 /* True if the name is that of a journal of a part. */
 static bool is_journal(const char *name, qfz_work_part *part)
