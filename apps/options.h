@@ -73,7 +73,8 @@ typedef struct request {
     int *bands;
     char *stats; /* --stats without its bands */
     int *stats_bands;
-    double *omega, *weights;
+    double *omega, *weights, *alphas;
+    uint64_t *alpha_regions; /* of each of several alphas */
     int *gpus;
     string_list open_options, config, creation_options;
     bool given[OPTIONS_MAX]; /* by position in the table */

@@ -34,7 +34,7 @@ static qfz_status read_labels(void *arg, int thread, qfz_box box, qfz_label_grid
 
 int64_t qfz_outputs_labels_bytes(const qfz_setup *setup)
 {
-    return (setup->memory_bytes - setup->cache_bytes) / 7 * 4;
+    return (setup->memory_bytes - setup->cache_bytes) / 7 * 4 / qfz_job_n_alphas(setup->job);
 }
 
 qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
@@ -57,7 +57,7 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
                  .arg = out,
                  .is_narrow = out->specs[out->n_rasters - 1].type == QFZ_OUT_U32,
                  .n_threads = setup->n_threads,
-                 .progress = &run->progress},
+                 .progress = run->progress},
         .memory_bytes = qfz_outputs_labels_bytes(setup),
         .needs = needs,
         .image = has_values ? run->source : NULL,

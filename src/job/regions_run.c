@@ -5,7 +5,7 @@
 
 #include "core/memory.h"
 #include "job/label_outputs.h"
-#include "job/output_links.h"
+#include "job/output_names.h"
 #include "job/raster_options.h"
 #include "job/regions_check.h"
 #include "job/setup_init.h"
@@ -78,7 +78,7 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
     int64_t bytes;
     QFZ_TRY(qfz_regions_check(job, err));
     QFZ_TRY(qfz_job_budget(job, &bytes, err));
-    QFZ_TRY(qfz_output_links_follow(job, run->links, err));
+    QFZ_TRY(qfz_output_names_follow(job, run->links, err));
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY(qfz_source_open(&run->source, &options, err));
     QFZ_TRY(check_outputs(run, outputs_bytes(bytes), err));

@@ -97,7 +97,7 @@ static qfz_status read_stripe(const void *arg, qfz_error *err)
 {
     const stripe *const s = arg;
     if (s->source->options.is_saliency)
-        QFZ_TRY(qfz_saliency_source_read(s->source, s->box, s->pixels, err));
+        QFZ_TRY(qfz_saliency_source_read(s->source, s->box, s->plane_px, s->pixels, err));
     else
         QFZ_TRY(read_pixels(s, err));
     return qfz_valid_read(s->source, s->box, s->pixels, s->plane_px, s->valid, err);

@@ -8,12 +8,12 @@
 #include "core/rows.h"
 #include "raster/source.h"
 
-/* Reads a box: n_bands planes of h * w pixels of info.type, and h * w bytes of validity, 0 or 1.
- * valid may be NULL if info.may_be_invalid is false.
+/* Reads a box: info.n_planes planes of h * w pixels of info.type, and h * w bytes of validity, 0
+ * or 1. valid may be NULL if info.may_be_invalid is false.
  *
  * Of saliency: one band of U8; bit d is set if the edge in direction d (core/level.h) exists and
- * its level, as stored, is at most options.alpha.  Negative zeros are read as zero.  QFZ_EIO: the
- * message names the file and the box. */
+ * its level, as stored, is at most options.alpha; with options.alphas, a plane for each of them.
+ * Negative zeros are read as zero.  QFZ_EIO: the message names the file and the box. */
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err);
 

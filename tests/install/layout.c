@@ -101,6 +101,9 @@ int main(void)
     AT(qfz_job, simplify_tolerance);
     AT(qfz_job, columns);
     AT(qfz_job, regions_target);
+    AT(qfz_job, alphas);
+    AT(qfz_job, n_alphas);
+    AT(qfz_job, alpha_regions);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
