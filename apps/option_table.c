@@ -372,8 +372,10 @@ const option option_table[] = {
            "journal."}},
      .set = set_text, .at = AT(job.work)},
     {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
-     HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
-          "starts from the beginning. Default: a folder that holds a journal is an error."),
+     HELP("Resume the job whose journal is in the folder of --work, also with another number of "
+          "ranks; in an empty folder the job starts from the beginning. Default: a folder that "
+          "holds "
+          "a journal is an error."),
      FLAG(job.resume)},
     {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "
