@@ -188,7 +188,7 @@ done <<'CASES'
 2 | label --ranks 4 a.tif b.tif | --ranks: not an option of qfz label
 2 | info --count-only | ^qfz info: arguments are missing
 2 | info | ^qfz info: arguments are missing
-2 | info --task all a.tif | must be label, simplify, saliency, cut, curve or tree$
+2 | info --task all a.tif | must be label, simplify, saliency, cut, curve, regions or tree$
 2 | info --omega 1 a.tif | --omega: not an option of qfz label, but of qfz simplify
 2 | info --task saliency --omega 1 a.tif | --omega: not an option of qfz saliency
 2 | info --task cut a.tif | ^qfz info: --alpha is missing
