@@ -128,10 +128,15 @@ const option option_table[] = {
                   "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
                   "Default: equal values join in part label; inf in part alpha-omega."}},
      .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
-    {"--regions-target", TAKES("K"), .commands = FOR_LABEL, .section = criterion,
-     HELP("Regions are alpha-components at the least alpha that gives at most K of them. qfz finds "
-          "alpha from the curve of SRC (qfz curve), in one more pass over the pixels, and prints "
-          "alpha. Not with --alpha, --background and --work. Default: as without --alpha."),
+    {"--regions-target", TAKES("K"), .commands = FOR_LABEL | FOR_CUT, .section = criterion,
+     .help = {{FOR_CUT,
+               "Cut at the least level that gives at most K regions. qfz finds the level from the "
+               "curve of SALIENCY, in one more pass over it, and prints the level as alpha. Not "
+               "with --alpha and --work. Default: as --alpha says."},
+              {0, "Regions are alpha-components at the least alpha that gives at most K of them. "
+                  "qfz finds alpha from the curve of SRC (qfz curve), in one more pass over the "
+                  "pixels, and prints alpha. Not with --alpha, --background and --work. Default: "
+                  "as without --alpha."}},
      .set = set_int64, .at = AT(job.regions_target), .low = 1, .high = 9e15},
     {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,

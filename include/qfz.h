@@ -364,8 +364,8 @@ typedef struct qfz_job {
      * (4-connected) or 4 (8-connected) of integers or Float32, >= 0; NaN, or the band's nodata: no
      * edge.  label, simplify, saliency: these levels take the place of dissimilarities; src gives
      * valid pixels, georeference and values; label needs alpha.  cut: read instead of src, which is
-     * NULL or the same name, without the metadata that a saliency raster has.  NULL: none.  CPU
-     * engine, except cut. */
+     * NULL or the same name, without the metadata that a saliency raster has.  curve: the same name
+     * as src gives the curve of these edges, as of cuts.  NULL: none.  CPU engine, except cut. */
     const char *edges;
 
     /* label, simplify (with labels), cut, regions: also write the pairs of regions that share sides
@@ -401,9 +401,9 @@ typedef struct qfz_job {
     const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
                             separated by commas; a name without the number of its band stands for
                             all bands.  NULL: the columns that a table has by default */
-    /* label: the largest number of regions; alpha, which must not be given, is the least one that
-     * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
-     * it lies.  0: none. */
+    /* label, cut: the largest number of regions; alpha, which must not be given, is the least one
+     * that has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose
+     * points it lies.  0: none. */
     uint64_t regions_target;
 
     /* label, simplify, cut: n_alphas alphas (>= 0, no two the same) instead of criterion.alpha.
