@@ -35,6 +35,8 @@ TASKS = {"label": 0, "simplify": 1, "saliency": 2, "cut": 3, "curve": 4, "region
 LAYOUTS = {"edges": 0, "pixel": 1, "khalimsky": 2}
 NODATA_RULES = {"all": 0, "any": 1}
 
+MEMORY_DEVICE = 1
+
 PART_LABEL, PART_TREE, PART_SALIENCY, PART_ALPHA_OMEGA, PART_FEATURES = range(5)
 
 #: The level that stands for "no edge".

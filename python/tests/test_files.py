@@ -319,7 +319,7 @@ def test_jobs_in_two_threads(scene):
 
 def test_a_library_without_gdal_is_refused(monkeypatch):
     monkeypatch.setattr(_library, "_files", None)
-    monkeypatch.setattr(_library.Library, "has_files", property(lambda _: False))
+    monkeypatch.setattr(_library.Library, "has", lambda *_: False)
     with pytest.raises(qfz.QfzLibraryError, match="built without GDAL"):
         qfz.label_file("scene.tif", None)
 
