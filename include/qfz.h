@@ -110,10 +110,16 @@ typedef enum qfz_type { QFZ_U8 = 0, QFZ_I8, QFZ_U16, QFZ_I16, QFZ_U32, QFZ_I32, 
  * Without weights, l1 and linf of integer rasters are exact integers.  Everything else is an IEEE
  * single, computed in this order, each operation rounded to nearest:
  *   - l2 of integers without weights: the sum of squares exactly, then its root;
- *   - floats: |a - b| in each band; sum, sum of squares or maximum in the order of the bands; for
- *     l2 the root.  The difference of equal infinities is 0;
- *   - with weights, integers and floats alike: |a - b|, exact for integers, rounded to a single;
- *     times the weight as a single; then as floats.  Bands of weight 0 are left out;
+ *   - l1 and linf of floats, in single precision: |a - b| in each band; sum or maximum in the order
+ *     of the bands;
+ *   - l1 and linf with weights, integers and floats alike: |a - b|, exact for integers, rounded to
+ *     a single; times the weight as a single; then as floats;
+ *   - l2 of floats, and l2 with weights, in double precision: |a - b|, times the weight as a
+ *     single, squared; sum in the order of the bands; root; then rounded to a single.  No square of
+ *     a difference of finite values is too small or too large for a double, so l2 of one band of
+ *     floats equals l1, and only equal values without weights have l2 0;
+ *   - bands of weight 0 are left out; the difference of equal infinities is 0; a result greater
+ *     than the largest single is infinite;
  *   - the angle in radians, 0 to pi: dot products a.b, a.a and b.b in double precision, in the
  *     order of the bands; from them the angle in double precision by the fixed operations of
  *     src/core/angle.h; then rounded.  Vectors in one direction have the angle 0 if their dot
@@ -325,9 +331,10 @@ typedef struct qfz_job {
                                is alone */
     const char *work;       /* folder of a journal, from which an interrupted job can be resumed;
                                NULL: none */
-    bool resume;            /* true: continue the job in work; false: work must hold no journal */
-    qfz_phase phase;        /* not ALL: run this phase only, of part `part` of n_parts (from 1),
-                               through the folder work; earlier phases must be complete */
+    bool resume;     /* true: continue the job in work, which another number of ranks may have
+                        begun; false: work must hold no journal */
+    qfz_phase phase; /* not ALL: run this phase only, of part `part` of n_parts (from 1),
+                        through the folder work; earlier phases must be complete */
     int part, n_parts;
 
     qfz_progress_fn progress; /* NULL: none */
@@ -387,6 +394,17 @@ typedef struct qfz_job {
      * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
      * it lies.  0: none. */
     uint64_t regions_target;
+
+    /* label, simplify, cut: n_alphas alphas (>= 0, no two the same) instead of criterion.alpha.
+     * Every pass reads src once for all of them.  Each alpha has outputs of its own: the name of
+     * each output contains "{alpha}", which the alpha replaces, with 15 significant digits or, if
+     * these are of another double, 17: 5, 0.5, 1e-07, inf.  All outputs appear together.  The
+     * report's regions are those of the first alpha.  CPU engine; not with count_only,
+     * regions_target, work and phases.  NULL: none, and no name may contain "{alpha}". */
+    const double *alphas;
+    int64_t n_alphas;
+    uint64_t *alpha_regions; /* receives the number of regions of each of the n_alphas alphas, after
+                                success; NULL: not wanted */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
@@ -509,6 +527,8 @@ typedef struct qfz_check {
                              set */
     const char *table; /* borrowed; a table of regions, which is compared with the labels: a row of
                           each label, pixels and bounding box.  NULL: none */
+    const char *polygons; /* likewise; a table of polygons that are not simplified: also the pixels
+                             that they cover */
 } qfz_check;
 
 static inline qfz_check qfz_check_default(void)

@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_char_p, c_int
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Union
 
 import numpy as np
@@ -52,6 +52,7 @@ class Report:
     peak_rss_bytes: int  #: of this process since it started
     next_phase: str  #: of a job in phases: the phase to run next; "all": the job is complete
     alpha: float = 0  #: with regions_target: the alpha that was found; else 0
+    alpha_regions: tuple[int, ...] = ()  #: of a list of alphas: the number of regions of each
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,7 @@ class _Job:
         self.library.qfz_job_init(
             byref(job), ctypes.sizeof(job), choose(_structs.TASKS, "task", task)
         )
+        self.alpha_regions: Any = ()
         left = {key: value for key, value in options.items() if value is not None}
         if src is not None:
             job.src = _bytes_of(src)
@@ -229,12 +231,26 @@ class _Job:
         job.criterion = criterion(
             left.pop("connectivity", 4),
             left.pop("distance", "linf"),
-            rule.get("alpha"),
+            self._take_alphas(rule.get("alpha")),
             rule.get("omega"),
             left.pop("min_area", None),
             left.pop("weights", None),
         )
         self._set(left)
+
+    def _take_alphas(self, alpha: float | Sequence[float] | None) -> float | None:
+        """Set the list of several alphas; return a single alpha."""
+        if alpha is None or isinstance(alpha, (int, float)) or np.ndim(alpha) == 0:
+            return alpha  # type: ignore[return-value]
+        values = [float(a) for a in alpha]
+        job = self.struct
+        if not values:
+            raise ValueError("alpha is an empty list")
+        self.alpha_regions = (ctypes.c_uint64 * len(values))()
+        job.alphas = (ctypes.c_double * len(values))(*values)
+        job.n_alphas = len(values)
+        job.alpha_regions = self.alpha_regions
+        return None
 
     def _set(self, options: dict[str, Any]) -> None:
         job = self.struct
@@ -258,7 +274,7 @@ class _Job:
         """Run the job."""
         report = _structs.Report(ctypes.sizeof(_structs.Report))
         self._call(self.library.qfz_job_run, self.struct, report)
-        return _report_of(report)
+        return replace(_report_of(report), alpha_regions=tuple(self.alpha_regions))
 
     def check(self, check: _structs.Check) -> CheckReport:
         """Check a raster that this job would have made."""
@@ -360,7 +376,7 @@ def _check_report_of(report: _structs.CheckReport) -> CheckReport:
 def label_file(
     src: Name,
     dst: Name | None,
-    alpha: float | None = None,
+    alpha: float | Sequence[float] | None = None,
     *,
     regions_target: int | None = None,
     min_area: int | None = None,
@@ -382,9 +398,10 @@ def label_file(
         Any name of a raster that GDAL can read.
     dst : str or path, or None
         Raster of labels.  None: count the regions only.
-    alpha : float, optional
+    alpha : float, or sequence of float, optional
         Largest dissimilarity of joined neighbours.  None: neighbours join if their values are
-        equal.
+        equal.  Several: the names of dst and all other outputs contain "{alpha}", and each alpha
+        has outputs of its own, from one reading of src.
     regions_target : int, optional
         In place of alpha: the largest number of regions.  The least alpha with no more regions is
         the `alpha` of the report.
@@ -442,7 +459,7 @@ def label_file(
 def simplify_file(
     src: Name,
     dst: Name | None,
-    alpha: float | None = None,
+    alpha: float | Sequence[float] | None = None,
     omega: float | Sequence[float] | None = None,
     *,
     min_area: int | None = None,
@@ -521,7 +538,7 @@ def saliency_file(
 def cut_file(
     src: Name,
     dst: Name | None,
-    alpha: float,
+    alpha: float | Sequence[float],
     *,
     regions: Name | None = None,
     neighbours: Name | None = None,

@@ -150,6 +150,9 @@ class Job(ctypes.Structure):
         ("simplify_tolerance", c_double),
         ("columns", c_char_p),
         ("regions_target", c_uint64),
+        ("alphas", POINTER(c_double)),
+        ("n_alphas", c_int64),
+        ("alpha_regions", POINTER(c_uint64)),
     ]
 
 

@@ -101,6 +101,9 @@ int main(void)
     AT(qfz_job, simplify_tolerance);
     AT(qfz_job, columns);
     AT(qfz_job, regions_target);
+    AT(qfz_job, alphas);
+    AT(qfz_job, n_alphas);
+    AT(qfz_job, alpha_regions);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -109,6 +112,7 @@ int main(void)
     AT(qfz_check, has_connectivity);
     AT(qfz_check, has_distance);
     AT(qfz_check, table);
+    AT(qfz_check, polygons);
     SIZE(qfz_check_report);
     AT(qfz_check_report, struct_size);
     AT(qfz_check_report, faults);
