@@ -129,7 +129,8 @@ def _kind(name: str, value: str, is_output: bool) -> str:
         return "choice"
     if name in RASTERS:
         return "raster"
-    return "number" if value in ("A", "D", "V") else "text"
+    # One alpha: an algorithm has one result.
+    return "number" if name == "--alpha" or value in ("D", "V") else "text"
 
 
 if __name__ == "__main__":
