@@ -22,7 +22,7 @@ static qfz_status read_labels(void *arg, int thread, qfz_box box, uint64_t *labe
 
 int64_t qfz_outputs_labels_bytes(const qfz_setup *setup)
 {
-    return (setup->memory_bytes - setup->cache_bytes) / 7 * 4;
+    return (setup->memory_bytes - setup->program_bytes - setup->cache_bytes) / 7 * 4;
 }
 
 qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
