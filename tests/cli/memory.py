@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 30 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
-With PART of PARTS, every PARTS-th combination.  `memory.py QFZ all` prints every cell as a row of a table."""
+With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
 import os
 import re
 import subprocess
@@ -31,7 +31,7 @@ JOBS = {
     "count": ["label", "--count-only", "SRC"],
     "alpha": ["label", *ALPHA, "--overwrite", "--co", "COMPRESS=DEFLATE", "--co", "TILED=YES", "SRC", "out.tif"],
     "table": ["label", *ALPHA, "--overwrite", "--regions", "out.gpkg", "SRC", "out.tif"],
-    "16": ["label", *ALPHA, "--tile", 16, "--overwrite", "SRC", "out.tif"],
+    "50": ["label", *ALPHA, "--tile", 50, "--overwrite", "SRC", "out.tif"],
     "1500": ["label", *ALPHA, "--tile", 1500, "--overwrite", "SRC", "out.tif"],
     "simplify": ["simplify", *ALPHA, "--omega", 9, "--overwrite", "SRC", "out.tif"],
     "area": ["simplify", *ALPHA, "--omega", 9, "--min-area", 20, "--overwrite", "SRC", "out.tif"],
@@ -44,8 +44,8 @@ JOBS = {
     "outlines": ["regions", "--overwrite", "labels.tif", "--polygons", "out.gpkg"],
 }
 CELLS = [(layout, job) for layout, jobs in {
-    "rows": "label count saliency regions 16", "strips": "label simplify saliency curve cut", "whole": "label simplify",
-    "tiles": "alpha area tree table near", "small": "label saliency 16", "rgb": "alpha simplify 1500 outlines",
+    "rows": "label count saliency regions", "strips": "label simplify saliency curve cut", "whole": "label simplify",
+    "tiles": "alpha area tree table near", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines",
     "planes": "label simplify", "floats": "alpha area", "wide": "label saliency", "tall": "label simplify",
 }.items() for job in jobs.split()]
 
@@ -130,6 +130,6 @@ PYTHON = find_python()
 with tempfile.TemporaryDirectory(prefix="qfz_memory_") as folder:
     os.chdir(folder)
     parts = [int(word) for word in sys.argv[2:4]] if len(sys.argv) > 3 else [0, 1]
-    faults = [fault for layout, job in CELLS[parts[0]::parts[1]] for fault in check(layout, job, len(sys.argv) < 4)]
+    faults = [fault for layout, job in CELLS[parts[0]::parts[1]] for fault in check(layout, job, sys.argv[-1] == "all")]
     print("\n".join(faults) if faults else f"{len(CELLS[parts[0]::parts[1]])} x {len(LIMITS)} limits held")
     sys.exit(bool(faults))
