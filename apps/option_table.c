@@ -96,28 +96,37 @@ const option option_table[] = {
                   "the right, below, below right, below left. NaN and nodata are no edge. Default: "
                   "the dissimilarities."}},
      .set = set_text, .at = AT(job.edges)},
-    {"--alpha", TAKES("A"), .commands = FOR_RASTERS | FOR_CHECK | FOR_INFO | FOR_BENCH,
-     .section = criterion,
-     .help = {{FOR_LABEL, "Regions are alpha-components: two neighbours join if their "
-                          "dissimilarity is at most A. A is at least 0, or inf, in the unit of the "
-                          "pixel values. Default: two neighbours join if their values are equal."},
-              {FOR_SIMPLIFY, "Largest dissimilarity of two neighbours that join. A is at least 0, "
-                             "or inf, in the unit of the pixel values. Default: inf; --omega is "
-                             "then required."},
-              {FOR_CUT, "Level of the cut: two neighbours join if the saliency of the edge "
-                        "between them is at most A. A is at least 0, or inf, in the unit of the "
-                        "saliency values. Required; no default."},
+    {"--alpha", TAKES("A[,A...]"), .commands = FOR_RASTERS | FOR_INFO, .section = criterion,
+     .help = {{FOR_LABEL,
+               "Regions are alpha-components: two neighbours join if their dissimilarity is at "
+               "most A. A is at least 0, or inf, in the unit of the pixel values. With several "
+               "A, the names of all outputs contain {alpha}, which each A replaces, and every A "
+               "has its own outputs: --alpha 5,10 SRC labels_{alpha}.tif writes labels_5.tif and "
+               "labels_10.tif. SRC is read once for all of them. Default: two neighbours join if "
+               "their values are equal."},
+              {FOR_SIMPLIFY,
+               "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
+               "the unit of the pixel values. With several A, the names of all outputs contain "
+               "{alpha}, which each A replaces, and every A has its own outputs. Default: inf; "
+               "--omega is then required."},
+              {FOR_CUT,
+               "Level of the cut: two neighbours join if the saliency of the edge between them "
+               "is at most A. A is at least 0, or inf, in the unit of the saliency values. With "
+               "several A, the names of all outputs contain {alpha}, which each A replaces, and "
+               "every A has its own outputs. Required; no default."},
               {FOR_SALIENCY, "Accepted without effect: the output holds the regions of every "
                              "alpha. Default: none."},
-              {FOR_CHECK,
+              {0, "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
+                  "the unit of the pixel values. Default: the default of the planned command."}},
+     .set = set_alpha},
+    {"--alpha", TAKES("A"), .commands = FOR_CHECK | FOR_BENCH, .section = criterion,
+     .help = {{FOR_CHECK,
                "Labels are checked as those of alpha-components with this A, in the unit of "
                "the pixel values. Default: the alpha of the metadata of RASTER; "
                "without it, labels of equal values."},
-              {FOR_BENCH, "Largest dissimilarity of two neighbours that join, in parts label and "
-                          "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
-                          "Default: equal values join in part label; inf in part alpha-omega."},
-              {0, "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
-                  "the unit of the pixel values. Default: the default of the planned command."}},
+              {0, "Largest dissimilarity of two neighbours that join, in parts label and "
+                  "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
+                  "Default: equal values join in part label; inf in part alpha-omega."}},
      .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
     {"--regions-target", TAKES("K"), .commands = FOR_LABEL, .section = criterion,
      HELP("Regions are alpha-components at the least alpha that gives at most K of them. qfz finds "
@@ -159,6 +168,11 @@ const option option_table[] = {
           "other row, with the number of pixels and the bounding box in pixels. Default: no "
           "table."),
      .set = set_text, .at = AT(checked_table)},
+    {"--polygons", TAKES("FILE"), .commands = FOR_CHECK, .section = criterion,
+     HELP("Also check the polygons FILE, of --polygons without --simplify-tolerance: one row for "
+          "each label and no other row, with the number of pixels, and a polygon that covers "
+          "exactly the pixels of the label. Default: no polygons."),
+     .set = set_text, .at = AT(checked_polygons)},
     {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_CHECK | FOR_INFO, .section = criterion,
      HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
           "background."),

@@ -46,6 +46,8 @@ void request_fini(request *r)
     free(r->stats_bands);
     free(r->omega);
     free(r->weights);
+    free(r->alphas);
+    free(r->alpha_regions);
     free(r->gpus);
 }
 

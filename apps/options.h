@@ -65,7 +65,8 @@ typedef struct request {
     int log;                   /* a log_form, in the order of --log */
     const char *metrics;       /* name of a file; NULL: none */
     const char *checked_table; /* check: name of a table; NULL: none */
-    bool markdown, table;      /* help: the form of the output */
+    const char *checked_polygons;
+    bool markdown, table; /* help: the form of the output */
     bench_request bench;
     curve_request curve;
     explore_request explore;
@@ -73,7 +74,8 @@ typedef struct request {
     int *bands;
     char *stats; /* --stats without its bands */
     int *stats_bands;
-    double *omega, *weights;
+    double *omega, *weights, *alphas;
+    uint64_t *alpha_regions; /* of each of several alphas */
     int *gpus;
     string_list open_options, config, creation_options;
     bool given[OPTIONS_MAX]; /* by position in the table */

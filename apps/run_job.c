@@ -26,7 +26,9 @@ const json_field run_job_json[] = {
     {"forest", "Table of the hierarchy, as given; of tree only."},
     {"polygons", "Table of --polygons; absent without the option."},
     {"alpha", "Alpha that --regions-target found; absent without the option."},
-    {"regions", "Number of regions; 0 for saliency."},
+    {"regions", "Number of regions; 0 for saliency; of several alphas, the first's."},
+    {"alphas", "Array of the alphas of --alpha, each with alpha and its number of regions; absent "
+               "without several of them; inf is null."},
     {"pixels", "Number of valid pixels."},
     {"width", "Width of the source raster in pixels."},
     {"height", "Height of the source raster in pixels."},
@@ -40,13 +42,20 @@ const json_field run_job_json[] = {
     {"peak_rss_bytes", "Peak resident memory of the process in bytes."},
     {NULL, NULL}};
 
+/* Of each of several alphas, in their order. */
+static void print_regions(const request *r, const qfz_report *report)
+{
+    (void)fprintf(stderr, "%" PRIu64, report->regions);
+    for (int64_t i = 1; i < r->job.n_alphas; i++)
+        (void)fprintf(stderr, ", %" PRIu64, r->alpha_regions[i]);
+    (void)fprintf(stderr, " region%s, ", report->regions == 1 ? "" : "s");
+}
+
 static void print_summary(const request *r, const qfz_report *report)
 {
     const double mpx = (double)report->width * (double)report->height / 1e6;
     (void)fprintf(stderr, "%s: ", r->job.dst ? r->job.dst : r->job.src);
-    if (r->job.task != QFZ_SALIENCY && r->job.task != QFZ_CURVE)
-        (void)fprintf(stderr, "%" PRIu64 " region%s, ", report->regions,
-                      report->regions == 1 ? "" : "s");
+    if (r->job.task != QFZ_SALIENCY && r->job.task != QFZ_CURVE) print_regions(r, report);
     if (r->job.regions_target > 0) (void)fprintf(stderr, "alpha %.9g, ", report->alpha);
     (void)fprintf(stderr,
                   "%" PRId64 " x %" PRId64 " pixels, %" PRId64
@@ -55,6 +64,18 @@ static void print_summary(const request *r, const qfz_report *report)
                   report->width, report->height, report->tiles, report->tiles == 1 ? "" : "s",
                   report->engine, report->seconds, report->seconds > 0 ? mpx / report->seconds : 0,
                   (double)report->peak_rss_bytes / 1e6);
+}
+
+static void alphas_fields(json *j, const request *r)
+{
+    json_open(j, "alphas", '[');
+    for (int64_t i = 0; i < r->job.n_alphas; i++) {
+        json_open(j, NULL, '{');
+        json_number(j, "alpha", r->alphas[i]);
+        json_count(j, "regions", r->alpha_regions[i]);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
 }
 
 void run_job_fields(json *j, const request *r, const qfz_report *report)
@@ -71,6 +92,7 @@ void run_job_fields(json *j, const request *r, const qfz_report *report)
     if (r->job.polygons) json_text(j, "polygons", r->job.polygons);
     if (r->job.regions_target > 0) json_number(j, "alpha", report->alpha);
     json_count(j, "regions", report->regions);
+    if (r->job.n_alphas > 0) alphas_fields(j, r);
     json_count(j, "pixels", report->pixels);
     json_integer(j, "width", report->width);
     json_integer(j, "height", report->height);

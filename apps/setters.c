@@ -314,6 +314,21 @@ const char *set_omega(const option *o, request *r, const char *const *values)
     return wrong;
 }
 
+/* One alpha is that of the criterion; several are a list. */
+const char *set_alpha(const option *o, request *r, const char *const *values)
+{
+    int n = 0;
+    const char *const wrong = read_limits(o, r, values[0], &r->alphas, &n);
+    if (wrong) return wrong;
+    r->job.criterion.has_alpha = n == 1;
+    r->job.criterion.alpha = n == 1 ? r->alphas[0] : 0;
+    r->job.alphas = r->alphas;
+    r->job.n_alphas = n > 1 ? n : 0;
+    r->alpha_regions = calloc((size_t)n, sizeof *r->alpha_regions);
+    r->job.alpha_regions = r->alpha_regions;
+    return r->alpha_regions ? NULL : no_memory;
+}
+
 const char *set_weights(const option *o, request *r, const char *const *values)
 {
     qfz_criterion *const criterion = &r->job.criterion;

@@ -10,10 +10,12 @@ enum { SIZE_MAX_BYTES = 1 << 16 };
     _Static_assert(sizeof(void *) < 8 ||                                                           \
                        offsetof(type, last) + sizeof(((type *)NULL)->last) == sizeof(type),        \
                    #type " ends with padding")
-NO_PADDING_AFTER(qfz_check, table);
+NO_PADDING_AFTER(qfz_check, polygons);
 NO_PADDING_AFTER(qfz_check_report, peak_rss_bytes);
+NO_PADDING_AFTER(qfz_chunks, n_threads);
+NO_PADDING_AFTER(qfz_chunk_buffers, levels);
 NO_PADDING_AFTER(qfz_curve, exact_below);
-NO_PADDING_AFTER(qfz_job, regions_target);
+NO_PADDING_AFTER(qfz_job, alpha_regions);
 NO_PADDING_AFTER(qfz_progress, retries);
 NO_PADDING_AFTER(qfz_plan, outputs);
 NO_PADDING_AFTER(qfz_session_options, progress_arg);

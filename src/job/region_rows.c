@@ -14,7 +14,7 @@ static int stats_bands(const qfz_setup *setup)
 /* Workers and caches are still there while GDAL keeps rows. */
 static int64_t memory_of(const qfz_setup *setup)
 {
-    return (setup->memory_bytes - setup->program_bytes) / 4;
+    return (setup->memory_bytes - setup->program_bytes) / 4 / qfz_job_n_alphas(setup->job);
 }
 
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)
@@ -86,7 +86,7 @@ qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t
         QFZ_TRY(qfz_table_columns_fill(&rows->columns, records + first * words, some, &batch, err));
         QFZ_TRY(qfz_table_write(rows->table, &batch, err));
         rows->n += some;
-        QFZ_TRY(qfz_progress_advance_to(&rows->run->progress, (double)rows->n / total, err));
+        QFZ_TRY(qfz_progress_advance_to(rows->run->progress, (double)rows->n / total, err));
     }
     return QFZ_OK;
 }
