@@ -78,9 +78,9 @@ static void spare_threads(qfz_setup *setup, bool (*fits)(const qfz_setup *setup)
 }
 
 /* What the process has in memory beside tiles and caches, measured with GDAL 3.6 on x86-64: the
- * program and its libraries; writers of rasters; writers of tables, MPI; a thread with its stack,
- * heap and dataset. */
-enum { PROGRAM_MB = 50, WRITER_MB = 19, TABLE_MB = 5, MPI_MB = 24, THREAD_KB = 1024 };
+ * program and its libraries; writers of rasters; writers of tables; a job of several ranks; a
+ * thread with its stack, heap and dataset. */
+enum { PROGRAM_MB = 50, WRITER_MB = 19, TABLE_MB = 5, RANKS_MB = 24, THREAD_KB = 1024 };
 enum {
     TILE_BYTES = 500,     /* a tile in tables of all tiles */
     BLOCK_BYTES = 24,     /* a block of the source in each reader's tables */
@@ -99,7 +99,7 @@ static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
     const int64_t n_blocks = n_parts(info->w, info->block_w) * n_parts(info->h, info->block_h);
     const int64_t mb = PROGRAM_MB + (job->count_only ? 0 : WRITER_MB) +
                        (job->regions || job->polygons || job->forest ? TABLE_MB : 0) +
-                       (job->ranks && job->ranks->n > 1 ? MPI_MB : 0);
+                       (job->ranks && job->ranks->n > 1 ? RANKS_MB : 0);
     return mb * 1000000 + (int64_t)setup->n_threads * THREAD_KB * 1000 + n_tiles * TILE_BYTES +
            n_blocks * BLOCK_BYTES * (setup->n_threads + 1);
 }
