@@ -75,6 +75,7 @@ class Options(TypedDict, total=False):
     nodata_rule : "all" or "any": a pixel is invalid if all bands, or any, hold nodata
     open_options, creation_options, config : mappings of GDAL's keys to values
     format, type : GDAL's names of the driver and the data type of dst
+    overviews : "none", "nearest" or "mode": of a GeoTIFF or COG
     columns : names of the columns of the table regions, in one string, separated by commas
     polygons : name of a vector file for the outlines of the regions
     simplify_tolerance : how far these outlines may lie from the borders of regions, in pixels
@@ -107,6 +108,7 @@ class Options(TypedDict, total=False):
     config: Mapping[str, object]
     format: str
     type: str
+    overviews: str
     columns: str
     polygons: Name
     simplify_tolerance: float
@@ -170,6 +172,7 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "quicklook": ("quicklook", _bytes_of),
     "forest": ("forest", _bytes_of),
     "columns": ("columns", str.encode),
+    "overviews": ("overviews", lambda v: choose(_structs.OVERVIEWS, "overviews", v)),
     "polygons": ("polygons", _bytes_of),
     "simplify_tolerance": ("simplify_tolerance", float),
     "min_area_m2": ("min_area_m2", float),

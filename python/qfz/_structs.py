@@ -33,6 +33,7 @@ DISTANCES = {"l1": 0, "l2": 1, "linf": 2, "sam": 3}
 ENGINES = {"auto": 0, "cpu": 1, "cuda": 2}
 TASKS = {"label": 0, "simplify": 1, "saliency": 2, "cut": 3, "curve": 4, "regions": 5, "forest": 6}
 LAYOUTS = {"edges": 0, "pixel": 1, "khalimsky": 2}
+OVERVIEWS = {"none": 0, "nearest": 1, "mode": 2}
 NODATA_RULES = {"all": 0, "any": 1}
 
 PART_LABEL, PART_TREE, PART_SALIENCY, PART_ALPHA_OMEGA, PART_FEATURES = range(5)
@@ -135,7 +136,8 @@ class Job(ctypes.Structure):
         ("curve", POINTER(Curve)),
         ("allow_network", c_bool),
         ("trust_source", c_bool),
-        ("unused_flags", c_bool * 6),
+        ("unused_flags", c_bool * 2),
+        ("overviews", c_int),
         ("edges", c_char_p),
         ("neighbours", c_char_p),
         ("stats", c_char_p),
