@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* quicklook.c - small pictures of large rasters: an image, saliency.  Also a first guess of alpha and
- * omega for a raster.  Regions have `qfz regions --quicklook`.
+/* quicklook.c - small pictures of large rasters: an image, saliency.  Also a first guess of alpha
+ * and omega for a raster.  Regions have `qfz regions --quicklook`.
  *
  * Images are read decimated, by nearest neighbour.  Saliency is read whole, row band by
  * row band: a thin line must not fall between the pixels of the picture. */
