@@ -168,6 +168,11 @@ const option option_table[] = {
           "other row, with the number of pixels and the bounding box in pixels. Default: no "
           "table."),
      .set = set_text, .at = AT(checked_table)},
+    {"--polygons", TAKES("FILE"), .commands = FOR_CHECK, .section = criterion,
+     HELP("Also check the polygons FILE, of --polygons without --simplify-tolerance: one row for "
+          "each label and no other row, with the number of pixels, and a polygon that covers "
+          "exactly the pixels of the label. Default: no polygons."),
+     .set = set_text, .at = AT(checked_polygons)},
     {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_CHECK | FOR_INFO, .section = criterion,
      HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
           "background."),
@@ -360,8 +365,10 @@ const option option_table[] = {
            "journal."}},
      .set = set_text, .at = AT(job.work)},
     {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
-     HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
-          "starts from the beginning. Default: a folder that holds a journal is an error."),
+     HELP("Resume the job whose journal is in the folder of --work, also with another number of "
+          "ranks; in an empty folder the job starts from the beginning. Default: a folder that "
+          "holds "
+          "a journal is an error."),
      FLAG(job.resume)},
     {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "

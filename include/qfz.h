@@ -331,9 +331,10 @@ typedef struct qfz_job {
                                is alone */
     const char *work;       /* folder of a journal, from which an interrupted job can be resumed;
                                NULL: none */
-    bool resume;            /* true: continue the job in work; false: work must hold no journal */
-    qfz_phase phase;        /* not ALL: run this phase only, of part `part` of n_parts (from 1),
-                               through the folder work; earlier phases must be complete */
+    bool resume;     /* true: continue the job in work, which another number of ranks may have
+                        begun; false: work must hold no journal */
+    qfz_phase phase; /* not ALL: run this phase only, of part `part` of n_parts (from 1),
+                        through the folder work; earlier phases must be complete */
     int part, n_parts;
 
     qfz_progress_fn progress; /* NULL: none */
@@ -526,6 +527,8 @@ typedef struct qfz_check {
                              set */
     const char *table; /* borrowed; a table of regions, which is compared with the labels: a row of
                           each label, pixels and bounding box.  NULL: none */
+    const char *polygons; /* likewise; a table of polygons that are not simplified: also the pixels
+                             that they cover */
 } qfz_check;
 
 static inline qfz_check qfz_check_default(void)

@@ -219,6 +219,6 @@ qfz_status qfz_outputs_join(qfz_outputs *list, int64_t n, qfz_error *err)
     QFZ_TRY(finish_and_place(list, n, err));
     for (int64_t i = 0; i < n; i++)
         for (int part = 0; part < first->n_parts; part++)
-            qfz_region_parts_delete(list[i].run, part);
+            qfz_region_parts_delete(list[i].run->setup->job, part, first->n_parts);
     return QFZ_OK;
 }

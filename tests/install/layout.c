@@ -112,6 +112,7 @@ int main(void)
     AT(qfz_check, has_connectivity);
     AT(qfz_check, has_distance);
     AT(qfz_check, table);
+    AT(qfz_check, polygons);
     SIZE(qfz_check_report);
     AT(qfz_check_report, struct_size);
     AT(qfz_check_report, faults);
