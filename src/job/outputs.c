@@ -24,7 +24,10 @@ double qfz_outputs_share(const qfz_run *run)
     if (qfz_label_outputs_wanted(job)) share += QFZ_LABEL_OUTPUTS_SHARE;
     if (job->polygons) share += QFZ_POLYGONS_SHARE;
     for (int i = 0; i < 2; i++)
-        if (rasters[i] && qfz_output_is_copied(job->format, rasters[i])) share += QFZ_COPYING_SHARE;
+        if (rasters[i] && qfz_output_is_copied(job->format, rasters[i]))
+            share += QFZ_COPYING_SHARE;
+        else if (rasters[i] && job->overviews)
+            share += QFZ_OVERVIEWS_SHARE;
     return share;
 }
 

@@ -46,6 +46,8 @@ static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz
     if (!sink) return QFZ_OK;
     if (qfz_output_is_copied(run->setup->job->format, path))
         qfz_progress_begin(run->progress, "copying", QFZ_COPYING_SHARE, 0);
+    else if (run->setup->job->overviews)
+        qfz_progress_begin(run->progress, "overviews", QFZ_OVERVIEWS_SHARE, 0);
     return qfz_sink_finish(sink, report_part, run, err);
 }
 

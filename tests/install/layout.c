@@ -89,6 +89,7 @@ int main(void)
     AT(qfz_job, allow_network);
     AT(qfz_job, trust_source);
     AT(qfz_job, unused_flags);
+    AT(qfz_job, overviews);
     AT(qfz_job, edges);
     AT(qfz_job, neighbours);
     AT(qfz_job, stats);
