@@ -13,6 +13,12 @@ endforeach()
 # Allocations go to the test, which lets some of them fail.
 target_link_options(test_keep PRIVATE -Wl,--wrap=qfz_alloc,--wrap=qfz_alloc_large)
 
+# Many sessions and jobs in one process.  A sanitizer keeps freed memory for a while.
+if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
+    qfz_add_test(test_soak property/test_soak.c oracle/oracle.c)
+    target_include_directories(test_soak SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
+endif()
+
 # Small problems with their results.
 add_executable(run_cases run_cases.c oracle/oracle.c)
 target_link_libraries(run_cases PRIVATE qfz_objects qfz_gpu_objects ${QFZ_GPU_NEEDS} qfz_flags)
@@ -75,6 +81,14 @@ foreach(part parts kill curve faults stalled docs)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
 qfz_add_batch_test(batch_tmpfs faults tmpfs)
+# The n-th allocation, read, write ... fails, by a library that takes the place of libc's functions;
+# a sanitizer has allocators of its own.
+if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
+    add_library(failing_calls MODULE shim/failing_calls.c)
+    target_link_libraries(failing_calls PRIVATE ${CMAKE_DL_LIBS})
+    qfz_add_shell_test(batch_failing python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/failing.py
+        ${QFZ_COMMAND} $<TARGET_FILE:failing_calls> alone)
+endif()
 qfz_add_batch_test(batch_changed changed alone)
 # These wait for processes half of the time, so other tests run beside; but only one of these at a
 # time, since each starts several ranks.

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""The Processing provider: one algorithm for each entry of `options.ALGORITHMS`."""
+
+from __future__ import annotations
+
+from qgis.core import QgsApplication, QgsProcessingProvider
+
+from .algorithm import QfzAlgorithm
+from .options import ALGORITHMS, program
+
+
+class Provider(QgsProcessingProvider):
+    """The algorithms of qfz."""
+
+    def id(self):
+        """Return the name before the colon, as in qfz:label."""
+        return "qfz"
+
+    def name(self):
+        """Return the name in the toolbox."""
+        return "qfz"
+
+    def loadAlgorithms(self):  # noqa: N802
+        """Add all algorithms, with the options of the command that is installed."""
+        command = program()
+        for name in ALGORITHMS if command else ():
+            self.addAlgorithm(QfzAlgorithm(command, name))
+
+    def warningMessage(self):  # noqa: N802
+        """Return why there are no algorithms, or nothing."""
+        if program():
+            return ""
+        return (
+            "The command qfz is missing: install qfz, or name the program in the environment "
+            "variable QFZ_COMMAND, and start QGIS again."
+        )
+
+
+class Plugin:
+    """What QGIS loads and unloads."""
+
+    def __init__(self):
+        self.provider = None
+
+    def initProcessing(self):  # noqa: N802
+        """Register the provider; qgis_process calls only this."""
+        self.provider = Provider()
+        QgsApplication.processingRegistry().addProvider(self.provider)
+
+    def initGui(self):  # noqa: N802
+        """Register the provider."""
+        self.initProcessing()
+
+    def unload(self):
+        """Remove the provider."""
+        QgsApplication.processingRegistry().removeProvider(self.provider)

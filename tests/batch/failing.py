@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""failing.py QFZ SHIM ranks|alone [SEED [MOST [JOBS]]]: the n-th call of a kind fails, once or for ever: an
+allocation, a read, a write, a rename, a message to another rank.  The command ends
+with its usual result, or with status 1, one message, no output and no temporary file.
+
+MOST: values of n for each command and kind, at random; 0: every n.  JOBS: names of commands."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+from batch import SKIP, Test, content, need, on_ranks, patches, ranks_of, write_raster
+
+SHIM = sys.argv[2]
+if not os.path.exists(SHIM):
+    print("skipped: no", SHIM, "(a sanitizer has allocators of its own)")
+    sys.exit(SKIP)
+need("gdal_translate", "gdalinfo")
+RANKS = on_ranks([sys.argv[0], sys.argv[1], sys.argv[3]])
+test = Test(sys.argv[1], int(sys.argv[4]) if len(sys.argv) > 4 else 1)
+MOST = int(sys.argv[5]) if len(sys.argv) > 5 else 1
+ENOMEM, EIO, ENOSPC, EACCES = 12, 5, 28, 13
+COMMON = ["-q", "--tile", "32", "--retries", "1", "--config", "GDAL_NUM_THREADS", "1"]
+ENGINE = [*COMMON, "--engine", "cpu", "-j", "2"]
+
+# Kind of call, error.
+KINDS = [("malloc", ENOMEM), ("open", EACCES), ("read", EIO), ("write", EIO), ("write", ENOSPC),
+         ("rename", EACCES), ("link", EACCES), ("unlink", EACCES), ("mkdir", EACCES), ("fsync", EIO),
+         ("ftruncate", EIO), ("close", EIO)]
+if RANKS:
+    KINDS = [("mpi", EIO), ("malloc", ENOMEM), ("write", ENOSPC), ("rename", EACCES)]
+
+SIMPLIFY = ["simplify", "--alpha", "1", "--omega", "2", *ENGINE]
+ALONE = {
+    "label": (["label", *ENGINE, "--regions", "t.csv", "../src.tif", "o.tif"], ["o.tif", "t.csv"]),
+    "simplify": ([*SIMPLIFY, "--labels", "l.tif", "../src.tif", "o.tif"], ["o.tif", "l.tif"]),
+    "least": (["label", *ENGINE, "--alpha", "1", "--min-area", "5", "../src.tif", "o.tif"],
+              ["o.tif"]),
+    "saliency": (["saliency", *ENGINE, "--work", "w", "../src.tif", "o.tif"], ["o.tif"]),
+    "cut": (["cut", *ENGINE, "--alpha", "1", "../saliency.tif", "o.tif"], ["o.tif"]),
+    "regions": (["regions", *COMMON, "--stats", "../src.tif", "--table", "t.csv", "--neighbours",
+                 "n.csv", "../labels.tif"], ["t.csv", "n.csv"]),
+    "polygons": (["regions", *COMMON, "--polygons", "p.fgb", "../labels.tif"], ["p.fgb"]),
+    "tree": (["tree", *ENGINE, "../src.tif", "o.tif", "t.csv"], ["o.tif", "t.csv"]),
+    "curve": (["curve", *ENGINE, "-o", "c.txt", "--plot", "c.png", "../src.tif"],
+              ["c.txt", "c.png"]),
+    "run": (["run", "--phase", "stitch", "--work", "w", *SIMPLIFY, "../src.tif", "o.vrt"], []),
+    "check": (["check", "-q", "--retries", "1", "-j", "2", "../labels.tif", "../src.tif"], []),
+}
+ON_RANKS = {
+    "label": (["label", *ENGINE, "--merge", "../src.tif", "o.tif"], ["o.tif"]),
+    "simplify": ([*SIMPLIFY, "--merge", "--labels", "l.tif", "../src.tif", "o.tif"],
+                 ["o.tif", "l.tif"]),
+    "saliency": (["saliency", *ENGINE, "--merge", "--work", "w", "../src.tif", "o.tif"],
+                 ["o.tif"]),
+}
+JOBS = ON_RANKS if RANKS else ALONE
+BEFORE = ranks_of(2) if RANKS else []
+
+
+def result(path):
+    if path.endswith(".tif"):
+        return content(path)
+    with open(path, "rb") as whole:
+        return whole.read()
+
+
+def prepare(name):
+    shutil.rmtree("run", ignore_errors=True)
+    os.mkdir("run")
+    if name == "run":
+        shutil.copytree("summarised", "run/w")
+
+
+def run_failing(name, extra):
+    """Status, message, whether a call failed, and the number of calls."""
+    prepare(name)
+    for left in ("mark", "count"):
+        if os.path.exists(left):
+            os.remove(left)
+    here = os.getcwd()
+    environment = {**os.environ, "QFZ_FAIL_FOLDER": here, "QFZ_FAIL_MARK": here + "/mark",
+                   "QFZ_FAIL_COUNT": here + "/count", "QFZ_FAIL_RANK": "1" if RANKS else "",
+                   **extra}
+    if not RANKS:
+        del environment["QFZ_FAIL_RANK"]
+    words = [*BEFORE, "env", "LD_PRELOAD=" + SHIM, test.qfz, *JOBS[name][0]]
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True, cwd="run", env=environment,
+                               start_new_session=True)
+    try:
+        _, err = process.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None, "no end after 120 s", True, 0
+    calls = 0
+    if os.path.exists("count"):
+        with open("count", encoding="ascii") as text:
+            calls = int(text.read() or 0)
+    return process.returncode, err, os.path.exists("mark"), calls
+
+
+def messages(err):
+    """The lines of the command; a launcher has words of its own."""
+    return [line for line in err.splitlines() if not RANKS or line.startswith(("qfz ", "qfz: "))]
+
+
+def check_end(name, what, status, err, may_stay):
+    """After a failed call: everything as without it, or nothing."""
+    outputs = JOBS[name][1]
+    there = [path for path in outputs if os.path.exists("run/" + path)]
+    left = [path for path in os.listdir("run") if path not in (*outputs, "w")]
+    if status == 0:
+        for path in outputs:
+            good = path in there and result("run/" + path) == wanted[name][path]
+            test.check(good, f"{what}: status 0, but {path} differs")
+    else:
+        test.check(status == 1 or (status == 2 and "out of memory" in err),
+                   f"{what}: status {status}: {err}")
+        several = RANKS and len(messages(err)) > 1 # a rank that aborts has a message of its own
+        test.check(len(messages(err)) == 1 or several, f"{what}: not one message: {err}")
+        # The last file of a work folder says that the outputs are complete.
+        whole = "w/done" in err and all(result("run/" + path) == wanted[name][path]
+                                        for path in there)
+        test.check(whole or not there, f"{what}: failed, but there is {there}: {err}")
+    test.check(may_stay or not left, f"{what}: left behind: {left}: {err}")
+
+
+def failing(name, kind, error):
+    """Every n-th call, or MOST of them, once and for ever."""
+    base = {"QFZ_FAIL_CALL": kind, "QFZ_FAIL_ERRNO": str(error)}
+    status, err, _, n_calls = run_failing(name, base)
+    if not test.check(status == 0, f"{name}, no {kind} fails: status {status}: {err}"):
+        return
+    steps = range(1, n_calls + 1)
+    if MOST and n_calls > MOST:
+        steps = sorted(test.random.sample(steps, MOST))
+    for n in steps:
+        for always in ((False, True) if n_calls > 1 else (False,)):
+            extra = {**base, "QFZ_FAIL_AT": str(n), **({"QFZ_FAIL_ALWAYS": "1"} if always else {})}
+            status, err, failed, _ = run_failing(name, extra)
+            ways[kind] = ways.get(kind, 0) + failed
+            what = f"{name}, {kind} {n} of {n_calls} {'and later ' if always else ''}({error})"
+            if failed:
+                check_end(name, what, status, err, kind == "unlink")
+
+
+def without_failure(name):
+    prepare(name)
+    done = subprocess.run([*BEFORE, test.qfz, *JOBS[name][0]], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False, cwd="run", timeout=60)
+    test.check(done.returncode == 0, f"{name}: status {done.returncode}: {done.stderr}")
+    return {path: result("run/" + path) for path in JOBS[name][1]}
+
+
+def make_inputs():
+    write_raster("src.tif", patches(test.random, 90, 70), 90, ["-a_nodata", "0"])
+    os.mkdir("run")
+    for words in (["saliency", "-q", "../src.tif", "../saliency.tif"],
+                  ["label", "-q", "../src.tif", "../labels.tif"],
+                  ["run", "--phase", "summarise", "--part", "1/1", "--work", "../summarised",
+                   *SIMPLIFY, "../src.tif", "o.vrt"]):
+        subprocess.run([test.qfz, *words], check=True, cwd="run")
+
+
+ways = {}
+make_inputs()
+wanted = {name: without_failure(name) for name in JOBS}
+for job in JOBS:
+    if len(sys.argv) > 6 and job not in sys.argv[6].split(","):
+        continue
+    for call, number in KINDS:
+        failing(job, call, number)
+print("calls that failed:", ways)
+test.finish()
