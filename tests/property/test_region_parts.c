@@ -166,7 +166,7 @@ static void refuses_what_is_not_its_own(const scene *s)
           "a region too few: %s", err.message);
     run.count.total--;
     err = (qfz_error){0};
-    qfz_region_parts_delete(&run, s->n_parts - 1);
+    qfz_region_parts_delete(run.setup->job, s->n_parts - 1, s->n_parts);
     CHECK(qfz_region_parts_join(&run, &table, &err) == QFZ_EIO && strstr(err.message, "-records-"),
           "a missing file: %s", err.message);
 }
