@@ -113,11 +113,13 @@ static char *text_of(qfz_table *table, const char *path)
 
 static qfz_run run_of(const scene *s, int part)
 {
+    static qfz_job_progress silent;
     uint64_t before = 0;
     for (int k = 0; k < part; k++)
         before += s->own[k];
     return (qfz_run){.setup = &s->setup,
                      .source = s->source,
+                     .progress = &silent,
                      .part = part,
                      .n_parts = s->n_parts,
                      .count = {.before = before, .own = s->own[part], .total = s->total}};
