@@ -14,6 +14,15 @@ mkdir -p "$pictures"
 
 value() { grep -oE "\"$1\" *: *(\"[^\"]*\"|[-+.0-9eE]+)" | head -n 1 | sed -E 's/^[^:]*: *//; s/"//g'; }
 
+# look MODE RASTER: draws the picture look.png.
+look() {
+    if [ "$1" = labels ]; then
+        "$qfz" regions -q --overwrite --quicklook "$scratch/look.png" "$2"
+    else
+        "$build/tools/quicklook" "$1" "$2" "$scratch/look.png" >"$scratch/said"
+    fi
+}
+
 # picture MODE RASTER NAME [WINDOW]: a JPEG of 480 pixels across; WINDOW is x y w h.
 picture() {
     local from=$2
@@ -22,10 +31,9 @@ picture() {
         gdal_translate -q -srcwin $4 "$2" "$scratch/window.tif"
         from=$scratch/window.tif
     fi
-    "$build/tools/quicklook" "$1" "$from" "$scratch/look.png" >"$scratch/said"
-    gdal_translate -q -of JPEG -co QUALITY=85 -b 1 -b 2 -b 3 -outsize 480 0 \
-        "$scratch/look.png" "$pictures/$3.jpg" 2>"$scratch/said" ||
-        gdal_translate -q -of JPEG -co QUALITY=85 -outsize 480 0 "$scratch/look.png" "$pictures/$3.jpg"
+    look "$1" "$from"
+    gdal_translate -q -of JPEG -co QUALITY=85 -b 1 -b 2 -b 3 -r average -outsize 480 0 \
+        "$scratch/look.png" "$pictures/$3.jpg"
     rm -f "$pictures/$3.jpg.aux.xml"
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* quicklook.c - small pictures of large rasters: an image, labels in distinct colours, saliency.
- * Also a first guess of alpha and omega for a raster.
+/* quicklook.c - small pictures of large rasters: an image, saliency.  Also a first guess of alpha
+ * and omega for a raster.  Regions have `qfz regions --quicklook`.
  *
- * Images and labels are read decimated, by nearest neighbour.  Saliency is read whole, row band by
+ * Images are read decimated, by nearest neighbour.  Saliency is read whole, row band by
  * row band: a thin line must not fall between the pixels of the picture. */
 #include <cpl_conv.h>
 #include <gdal.h>
@@ -19,7 +19,6 @@ static const char usage[] =
     "usage: quicklook image SRC OUT.png [LIKE]   colours; stretched as LIKE, or SRC, asks for\n"
     "       quicklook rgb SRC OUT.png [LIKE]     the same\n"
     "       quicklook gray SRC OUT.png [LIKE]    the first band\n"
-    "       quicklook labels SRC OUT.png         a colour for each label, 0 black\n"
     "       quicklook saliency SRC OUT.png       dark where regions part late\n"
     "       quicklook suggest SRC                prints alpha and omega (linf)\n";
 
@@ -130,27 +129,6 @@ static bool draw_image(GDALDatasetH src, GDALDatasetH like, bool gray, picture *
     }
     free(values);
     free(valid);
-    return ok;
-}
-
-/* Colours far apart for labels that are close: hashed, none too dark. */
-static bool draw_labels(GDALDatasetH src, picture *p)
-{
-    const size_t n = (size_t)p->w * (size_t)p->h;
-    double *labels = room(n, sizeof *labels);
-    const bool ok =
-        GDALRasterIO(GDALGetRasterBand(src, 1), GF_Read, 0, 0, GDALGetRasterXSize(src),
-                     GDALGetRasterYSize(src), labels, p->w, p->h, GDT_Float64, 0, 0) == CE_None;
-    for (size_t i = 0; i < n && ok; i++) {
-        uint64_t v = (uint64_t)labels[i];
-        const bool inside = v != 0;
-        v *= 0x9e3779b97f4a7c15u;
-        v = (v ^ (v >> 32)) * 0xd6e8feb86659fd93u;
-        for (size_t c = 0; c < 3; c++)
-            p->rgb[c * n + i] = inside ? (uint8_t)(56 + (v >> (40 + 8 * c)) % 200) : 0;
-        p->rgb[3 * n + i] = 255;
-    }
-    free(labels);
     return ok;
 }
 
@@ -268,14 +246,13 @@ static bool suggest(GDALDatasetH src)
 
 static bool draw(const char *what, GDALDatasetH src, GDALDatasetH like, picture *p)
 {
-    if (!strcmp(what, "labels")) return draw_labels(src, p);
     if (!strcmp(what, "saliency")) return draw_saliency(src, p);
     return draw_image(src, like, !strcmp(what, "gray"), p);
 }
 
 static bool is_picture(const char *what)
 {
-    static const char *const kinds[] = {"image", "rgb", "gray", "labels", "saliency"};
+    static const char *const kinds[] = {"image", "rgb", "gray", "saliency"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(what, kinds[i])) return true;
     return false;

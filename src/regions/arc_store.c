@@ -248,10 +248,11 @@ static qfz_status append(qfz_arc_store *store, uint64_t label, const uint8_t *ch
                          qfz_error *err)
 {
     if (store->group_bytes + n > store->most_group_bytes)
-        return qfz_fail(err, QFZ_ENOMEM,
-                        "label %llu: its borders are longer than about %lld million corners, which "
-                        "one polygon may have; give more --memory",
-                        (unsigned long long)label, (long long)(store->most_group_bytes >> 20));
+        return qfz_fail(
+            err, QFZ_ENOMEM,
+            "label %llu: its borders are longer than about %lld thousand corners, which "
+            "one polygon may have; give more --memory",
+            (unsigned long long)label, (long long)(store->most_group_bytes / 1000));
     if (store->group_bytes + n > store->group_room) {
         const int64_t room = 2 * (store->group_bytes + n);
         QFZ_TRY(qfz_realloc((void **)&store->group, room, 1, err));

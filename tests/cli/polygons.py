@@ -38,8 +38,8 @@ def save(name, band, transform=PLACE, epsg=32633):
 
 
 def qfz(*words, status=0, message=None):
-    done = subprocess.run([QFZ, *words, "-q", *(["--overwrite"] if status == 0 else [])], text=True,
-                          capture_output=True, check=False)
+    overwrite = ["--overwrite"] if status == 0 and words[0] != "check" else []
+    done = subprocess.run([QFZ, *words, "-q", *overwrite], text=True, capture_output=True, check=False)
     if done.returncode != status or (message and message not in done.stderr):
         sys.exit(f"qfz {' '.join(words)}: status {done.returncode}: {done.stderr}")
 
@@ -117,9 +117,32 @@ def overlaps_nowhere(table):
         sys.exit(f"{table}: the union has {union}, the sum is {total}")
 
 
+def borders_are_shared(table, name):
+    """No line of a polygon belongs to more than one other polygon, which has it in the other direction.  Where every
+    pixel has a label, the lines of one polygon alone are the outline of the raster: there is no gap."""
+    lines = {}
+    for label, _, _, geometry in features_of(table):
+        for part in geometry:
+            for ring in part:
+                points = ring.GetPoints()
+                for a, b in zip(points, points[1:]):
+                    lines.setdefault((min(a, b), max(a, b)), []).append((a < b, label))
+    for (a, b), users in lines.items():
+        if len(users) > 1 and (len(users) > 2 or users[0][0] == users[1][0] or users[0][1] == users[1][1]):
+            sys.exit(f"{table}: the line from {a} to {b} is that of {users}")
+    raster = gdal.Open(name)
+    if (raster.ReadAsArray() == 0).any():
+        return
+    t = raster.GetGeoTransform()
+    outline = 2 * (raster.RasterXSize * abs(t[1]) + raster.RasterYSize * abs(t[5]))
+    alone = sum(math.dist(*line) for line, users in lines.items() if len(users) == 1)
+    if not math.isclose(alone, outline, rel_tol=1e-9):
+        sys.exit(f"{table}: lines of one polygon alone have the length {alone}, not {outline}")
+
+
 def same_in_any_tiles(name, *options):
     qfz("regions", name, "--polygons", "a.geojsonl", *options)
-    ways = (["--tile", "1"], ["--tile", "7", "-j", "3"], ["--tile", "32", "--memory", "70MB"])
+    ways = (["--tile", "1"], ["--tile", "7", "-j", "3"], ["--tile", "32", "--memory", "130MB"])
     for way in ways if read(name).size < 10000 else ways[2:]:
         qfz("regions", name, "--polygons", "b.geojsonl", *options, *way)
         same(f"{name} {options} {way}", pathlib.Path("b.geojsonl").read_bytes(),
@@ -165,6 +188,13 @@ def labels_of_a_job():
         qfz("label", "--connectivity", connectivity, "--background", "0", "scene.tif", "l.tif", "--polygons", "p.gpkg",
             "--regions", "t.csv")
         check("p.gpkg", "l.tif")
+        qfz("check", "l.tif", "scene.tif", "--background", "0", "--polygons", "p.gpkg", "--table", "t.csv")
+        for background in [], ["--background", "0"]:
+            qfz("label", "--connectivity", connectivity, *background, "scene.tif", "l.tif", "--polygons", "p.gpkg",
+                "--simplify-tolerance", "1.5")
+            check("p.gpkg", "l.tif", tolerance=1)
+            overlaps_nowhere("p.gpkg")
+            borders_are_shared("p.gpkg", "l.tif")
     qfz("label", "scene.tif", "l.tif", "--polygons", "p.fgb", "--work", "w", "--tile", "16")
     check("p.fgb", "l.tif")
     qfz("label", "scene.tif", "l.vrt", "--polygons", "p.gpkg", "--neighbours", "n.csv")
