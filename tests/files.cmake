@@ -86,6 +86,7 @@ qfz_add_batch_test(batch_tmpfs faults tmpfs)
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
     add_library(failing_calls MODULE shim/failing_calls.c)
     target_link_libraries(failing_calls PRIVATE ${CMAKE_DL_LIBS})
+    set_target_properties(failing_calls PROPERTIES C_VISIBILITY_PRESET default)
     qfz_add_shell_test(batch_failing python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/failing.py
         ${QFZ_COMMAND} $<TARGET_FILE:failing_calls> alone)
 endif()
