@@ -26,6 +26,7 @@ static inline uploaded upload(const qfz_image *image)
                              image->type,
                              up.d_pixels,
                              up.d_valid,
+                             NULL,
                              NULL};
     return up;
 }
