@@ -105,7 +105,7 @@ static qfz_status begin(qfz_worker *worker, qfz_box box, const uint64_t *row_mas
                               (size_t)filter->h * sizeof *row_mass));
     QFZ_TRY(
         qfz_gpu_edges_make(&worker->gpu, &worker->image, &rule, room->d_edge_levels, &room->edges));
-    return qfz_gpu_filter_begin(&worker->gpu, &room->edges, filter);
+    return qfz_gpu_filter_begin(&worker->gpu, &room->edges, filter, &room->first_round);
 }
 
 static qfz_status run_rounds(qfz_worker *worker)
@@ -113,7 +113,7 @@ static qfz_status run_rounds(qfz_worker *worker)
     qfz_filter_room *const room = &worker->filter;
     const uint32_t *d_n_light;
     uint32_t n_light = 1;
-    for (int round = 0; n_light > 0; round += SOME_ROUNDS) {
+    for (int round = room->first_round; n_light > 0; round += SOME_ROUNDS) {
         QFZ_TRY(qfz_gpu_filter_rounds(&worker->gpu, &room->edges, &room->on_device, round,
                                       SOME_ROUNDS, &d_n_light));
         QFZ_TRY(qfz_worker_down(worker, &n_light, d_n_light, sizeof n_light));

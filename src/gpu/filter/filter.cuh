@@ -60,9 +60,9 @@ static const uint64_t QFZ_GPU_FILTER_OPEN = UINT64_MAX;
 /* Sets the device pointers of *filter but d_row_mass, for tiles of at most h x w pixels. */
 void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter *filter);
 
-/* Begins a tile: size, place, least, ring and row masses are set. */
+/* Begins a tile: size, place, least, ring and row masses are set.  *first = its first round. */
 qfz_status qfz_gpu_filter_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                const qfz_gpu_filter *filter);
+                                const qfz_gpu_filter *filter, int *first);
 
 /* Rounds first .. first + n - 1, n >= 1.  *d_n_light = on the device, the number of light
  * components after them; no round is left when it is 0. */

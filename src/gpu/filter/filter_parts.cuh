@@ -28,13 +28,7 @@ enum {
     QFZ_FILTER_COUNTERS = 8
 };
 
-/* Loops over all i below n, a whole warp at a time: `n` is the same for all lanes. */
-#define QFZ_FILTER_EACH_WARP(base, n)                                                              \
-    for (uint64_t base = (uint64_t)blockIdx.x * QFZ_FILTER_THREADS +                               \
-                         threadIdx.x / QFZ_WARP * (uint64_t)QFZ_WARP;                              \
-         base < (uint64_t)(n); base += (uint64_t)gridDim.x * QFZ_FILTER_THREADS)
-
-/* The same for single threads, from i = first on. */
+/* Loops over items i = first .. n - 1; any grid covers all items. */
 #define QFZ_FILTER_EACH(i, first, n)                                                               \
     for (uint64_t i = (uint64_t)(first) + (uint64_t)blockIdx.x * QFZ_FILTER_THREADS + threadIdx.x; \
          i < (uint64_t)(n); i += (uint64_t)gridDim.x * QFZ_FILTER_THREADS)
@@ -97,6 +91,12 @@ static __device__ __forceinline__ void qfz_filter_each_edge(const qfz_gpu_filter
         if (a != b) use(y, x, d, level, a, b);
     }
 }
+
+/* Runs the rounds inside blocks (filter_block.cu), which make the lists of round 1; if it can: N is
+ * below 2^32 - 1, and the device has the shared memory. */
+bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter);
+qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                             const qfz_gpu_filter *filter);
 
 /* Calls launch(reader of the edges' levels). */
 template <typename LAUNCH>

@@ -9,7 +9,8 @@
  *   follow   ... and from there the component where the chain of choices ends
  *   join     components join, and those that stay light are listed
  *
- * The first round has no lists: it is of all pixels. */
+ * Where the rounds begin in blocks (filter_block.cu), these leave the lists of round 1; else round
+ * 0 has no lists: it is of all pixels. */
 #include "gpu/filter/filter_parts.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
@@ -33,6 +34,33 @@ void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter 
     filter->item_room = room > QFZ_MAX_DIRS + 1 ? room : QFZ_MAX_DIRS + 1;
     qfz_carve_take(&items, &filter->d_items, filter->item_room);
     if (carve->used < items.used) carve->used = items.used;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+/* For each i below n: appends item(i) to a list unless it is QFZ_NONE.  A warp reserves places for
+ * several items at a time. */
+template <typename ITEM>
+static __device__ __forceinline__ void keep_some(uint32_t n, uint32_t *counter, uint32_t *list,
+                                                 const ITEM &item)
+{
+    enum { EACH = 4 };
+    const uint64_t step = (uint64_t)gridDim.x * QFZ_FILTER_THREADS * EACH;
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    const uint64_t first = (uint64_t)blockIdx.x * QFZ_FILTER_THREADS + threadIdx.x - lane;
+    for (uint64_t base = first * EACH; base < n; base += step) {
+        uint32_t kept[EACH], count = 0;
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            const uint64_t i = base + lane + (uint64_t)j * QFZ_WARP;
+            kept[j] = i < n ? item(i) : QFZ_NONE;
+            count += kept[j] != QFZ_NONE;
+        }
+        uint32_t at = qfz_take(counter, count);
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            if (kept[j] != QFZ_NONE) list[at++] = kept[j];
+    }
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
@@ -73,8 +101,11 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
 }
 
 qfz_status qfz_gpu_filter_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                const qfz_gpu_filter *filter)
+                                const qfz_gpu_filter *filter, int *first)
 {
+    const bool has_blocks = qfz_filter_has_blocks(gpu, filter);
+    *first = has_blocks ? 1 : 0;
+    if (has_blocks) return qfz_filter_blocks(gpu, edges, filter);
     return qfz_launch(gpu, k_begin, qfz_filter_grid(gpu, (int64_t)filter->h * filter->w),
                       dim3(QFZ_FILTER_THREADS), 0, *filter, edges->d_valid);
 }
@@ -92,11 +123,10 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     k_offer(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs, int round)
 {
     const int now = round % 2, next = 1 - now;
-    const uint32_t n = f.d_count[QFZ_FILTER_N_PX + now], lane = threadIdx.x % QFZ_WARP;
+    const uint32_t n = f.d_count[QFZ_FILTER_N_PX + now];
     if (blockIdx.x == 0 && threadIdx.x == 0) f.d_count[QFZ_FILTER_N_LIGHT + next] = 0;
-    QFZ_FILTER_EACH_WARP(base, n)
-    {
-        const uint32_t p = base + lane < n ? px_at(f, now, round, base + lane) : QFZ_NONE;
+    keep_some(n, &f.d_count[QFZ_FILTER_N_PX + next], f.d_px[next], [&](uint64_t i) {
+        const uint32_t p = px_at(f, now, round, i);
         bool stays = false;
         const auto offer = [&](int32_t y, int32_t x, int d, uint32_t level, uint32_t a,
                                uint32_t b) {
@@ -107,10 +137,9 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
             if (of_b) qfz_lower(&f.d_first[b], place.high);
             stays = true;
         };
-        if (p != QFZ_NONE) qfz_filter_each_edge(f, reader, n_dirs, p, offer);
-        const uint32_t at = qfz_take_one(&f.d_count[QFZ_FILTER_N_PX + next], stays);
-        if (stays) f.d_px[next][at] = p;
-    }
+        qfz_filter_each_edge(f, reader, n_dirs, p, offer);
+        return stays ? p : QFZ_NONE;
+    });
 }
 
 template <typename T>
@@ -225,17 +254,14 @@ static __device__ __forceinline__ bool join(const qfz_gpu_filter &f, uint32_t a)
 static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_join(qfz_gpu_filter f, int round)
 {
     const int now = round % 2, next = 1 - now;
-    const uint32_t n = f.d_count[QFZ_FILTER_N_LIGHT + now], lane = threadIdx.x % QFZ_WARP;
-    QFZ_FILTER_EACH_WARP(base, n)
-    {
-        const uint32_t a = base + lane < n ? light_at(f, round, base + lane) : QFZ_NONE;
-        const bool stays = a != QFZ_NONE && join(f, a);
-        const uint32_t at = qfz_take_one(&f.d_count[QFZ_FILTER_N_LIGHT + next], stays);
-        if (!stays) continue;
-        f.d_light[next][at] = a;
+    const uint32_t n = f.d_count[QFZ_FILTER_N_LIGHT + now];
+    keep_some(n, &f.d_count[QFZ_FILTER_N_LIGHT + next], f.d_light[next], [&](uint64_t i) {
+        const uint32_t a = light_at(f, round, i);
+        if (!join(f, a)) return QFZ_NONE;
         f.d_first[a] = QFZ_FILTER_NO_EDGE;
         f.d_first_low[a] = UINT32_MAX;
-    }
+        return a;
+    });
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
