@@ -10,6 +10,7 @@
 #include "bench_images.h"
 #include "bench_runs.h"
 #include "json.h"
+#include "log.h"
 #include "qfz_bench.h"
 #include "values.h"
 

@@ -7,6 +7,7 @@
 
 #include "bench_images.h"
 #include "bench_runs.h"
+#include "log.h"
 #include "qfz_bench.h"
 
 typedef struct measured { /* a part done by a method */

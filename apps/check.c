@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "json.h"
+#include "log.h"
 #include "options.h"
 #include "progress.h"
 #include "signals.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 /* MPI has one state per process, and so have the ranks. */
@@ -25,15 +24,4 @@ const qfz_ranks *command_ranks(void)
 void command_leave(void)
 {
     qfz_ranks_leave();
-}
-
-void complain(const command *c, const char *format, ...)
-{
-    va_list arguments;
-    if (ranks.rank > 0) return;
-    va_start(arguments, format);
-    (void)fprintf(stderr, "%s: ", c->name);
-    (void)vfprintf(stderr, format, arguments);
-    (void)fputc('\n', stderr);
-    va_end(arguments);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command.h - the description of a command of qfz, and the functions that print messages in its
- * name.
- *
- * One process of a job prints: rank 0.  Errors become one line "NAME: ..." on stderr. */
+/* command.h - the description of a command of qfz, and the processes that run it. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
@@ -83,8 +80,5 @@ extern const command completion_command;
 bool command_join(void);
 const qfz_ranks *command_ranks(void);
 void command_leave(void);
-
-/* Prints one line "NAME: ..." on stderr, on rank 0 only. */
-void complain(const command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

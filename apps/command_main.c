@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "help.h"
+#include "log.h"
 #include "options.h"
 #include "signals.h"
 

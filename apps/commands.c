@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "log.h"
 #include "nearest.h"
 
 const command *const commands[] = {

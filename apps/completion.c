@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "log.h"
 #include "options.h"
 
 static void print_commands(void)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "curve_print.h"
+#include "log.h"
 #include "out_file.h"
 #include "run_job.h"
 

@@ -4,8 +4,8 @@
 
 static const char *check(const request *r)
 {
-    return r->job.criterion.has_alpha ? NULL
-                                      : "--alpha is missing; the level of the cut is required";
+    if (r->job.criterion.has_alpha || r->job.n_alphas > 0) return NULL;
+    return "--alpha is missing; the level of the cut is required";
 }
 
 const command cut_command = {
@@ -24,6 +24,7 @@ const command cut_command = {
         "Labels are 1..N without gaps, in raster-scan order of the first pixel of each region. "
         "Invalid pixels have label 0.",
     .example = "qfz cut --alpha 12 saliency.tif labels.tif\n"
+               "qfz cut --alpha 5,10,20 saliency.tif labels_{alpha}.tif\n"
                "qfz cut --alpha 30 --regions regions.csv saliency.tif labels.tif",
     .json = run_job_json,
     .check = check,

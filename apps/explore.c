@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* explore.c - qfz explore: a page on which alpha, omega and the minimum area of a window are
- * chosen.
- */
+/* explore.c - qfz explore: a page on which alpha, omega and the minimum area are chosen for windows
+ * of a raster. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "explore_data.h"
 #include "explore_page.h"
+#include "log.h"
 #include "out_file.h"
 #include "run_job.h"
 
-/* Sides of the default window; largest number of pixels and of bytes of pixels that a browser
- * processes with ease. */
+/* Sides of the default window; largest number of pixels and of bytes of pixels, of all windows,
+ * that a browser processes with ease. */
 enum { SIDE_PX = 1024, PX_MAX = 2048 * 2048, BYTES_MAX = 64 << 20 };
 
 static bool write_page(FILE *out, const void *arg)
@@ -23,54 +23,70 @@ static bool write_page(FILE *out, const void *arg)
     return true;
 }
 
-/* The window named, or the central one. */
-static qfz_window window_of(const request *r, const qfz_plan *plan)
+/* Without --window, the central window is the only one. */
+static void choose_windows(request *r, const qfz_plan *plan)
 {
-    qfz_window window = qfz_window_default();
-    window.w = r->explore.has_window ? r->explore.w : plan->width < SIDE_PX ? plan->width : SIDE_PX;
-    window.h = r->explore.has_window    ? r->explore.h
-               : plan->height < SIDE_PX ? plan->height
-                                        : SIDE_PX;
-    window.x = r->explore.has_window ? r->explore.x : (plan->width - window.w) / 2;
-    window.y = r->explore.has_window ? r->explore.y : (plan->height - window.h) / 2;
-    return window;
+    if (r->explore.n_windows > 0) return;
+    explore_window *const central = &r->explore.windows[0];
+    central->w = plan->width < SIDE_PX ? plan->width : SIDE_PX;
+    central->h = plan->height < SIDE_PX ? plan->height : SIDE_PX;
+    central->x = (plan->width - central->w) / 2;
+    central->y = (plan->height - central->h) / 2;
+    r->explore.n_windows = 1;
 }
 
-static bool is_too_large(const request *r, const qfz_window *window, const qfz_plan *plan)
+/* "the window has", or "3 windows have". */
+static const char *windows_have(const request *r, char text[32])
+{
+    if (r->explore.n_windows == 1) return "the window has";
+    (void)snprintf(text, 32, "%d windows have", r->explore.n_windows);
+    return text;
+}
+
+static bool are_too_large(const request *r, const qfz_plan *plan)
 {
     static const int64_t bytes[] = {1, 1, 2, 2, 4, 4, 4};
-    if (window->w > PX_MAX || window->h > PX_MAX || window->w * window->h > PX_MAX) {
+    char text[32];
+    int64_t n_px = 0;
+    for (int i = 0; i < r->explore.n_windows; i++) {
+        const explore_window *const window = &r->explore.windows[i];
+        if (window->w > PX_MAX || window->h > PX_MAX || window->w * window->h > PX_MAX) {
+            complain(r->command,
+                     "%s: the window has %" PRId64 " x %" PRId64 " pixels; at most %d in all (2048 "
+                     "x 2048) are allowed; name a smaller --window",
+                     r->job.src, window->w, window->h, PX_MAX);
+            return true;
+        }
+        n_px += window->w * window->h;
+    }
+    if (n_px > PX_MAX) {
         complain(r->command,
-                 "%s: the window has %" PRId64 " x %" PRId64 " pixels; at most %d in all (2048 x "
-                 "2048) are allowed; name a smaller --window",
-                 r->job.src, window->w, window->h, PX_MAX);
+                 "%s: %s %" PRId64 " pixels in all; at most %d are allowed; name fewer or smaller "
+                 "windows by --window",
+                 r->job.src, windows_have(r, text), n_px, PX_MAX);
         return true;
     }
-    const int64_t all = window->w * window->h * plan->n_bands * bytes[plan->type];
+    const int64_t all = n_px * plan->n_bands * bytes[plan->type];
     if (all <= BYTES_MAX) return false;
     complain(r->command,
-             "%s: the window has %" PRId64 " bytes of pixels in %d bands; at most %d are allowed; "
-             "name fewer bands by -b, or a smaller --window",
-             r->job.src, all, plan->n_bands, BYTES_MAX);
+             "%s: %s %" PRId64 " bytes of pixels in %d bands; at most %d are allowed; name fewer "
+             "bands by -b, or a smaller --window",
+             r->job.src, windows_have(r, text), all, plan->n_bands, BYTES_MAX);
     return true;
 }
 
-static int64_t count_valid(const qfz_window *window)
-{
-    int64_t n = 0;
-    for (int64_t p = 0; p < window->w * window->h; p++)
-        n += window->valid[p];
-    return n;
-}
-
-static void print_summary(const request *r, const qfz_window *window)
+static void print_summary(const request *r, const explore_data *data)
 {
     struct stat file;
     if (r->quiet || stat(r->explore.out, &file) != 0) return;
-    (void)fprintf(stderr,
-                  "%s: %" PRId64 " x %" PRId64 " pixels from column %" PRId64 ", row %" PRId64
-                  " on, %.1f MB; open it in a browser\n",
-                  r->explore.out, window->w, window->h, window->x, window->y,
+    for (int i = 0; i < data->n_windows; i++) {
+        const qfz_window *const window = &data->windows[i];
+        (void)fprintf(stderr,
+                      "%s: %" PRId64 " x %" PRId64 " pixels from column %" PRId64 ", row %" PRId64
+                      " on\n",
+                      r->explore.out, window->w, window->h, window->x, window->y);
+    }
+    (void)fprintf(stderr, "%s: %.1f MB; open it in a browser\n", r->explore.out,
                   (double)file.st_size / 1e6);
 }
 
@@ -78,7 +94,7 @@ static int write_result(const request *r)
 {
     const explore_data *const data = r->explore.data;
     const int status = out_file_write(r->command, r->explore.out, write_page, data);
-    if (status == EXIT_OK) print_summary(r, data->window);
+    if (status == EXIT_OK) print_summary(r, data);
     return status;
 }
 
@@ -88,36 +104,64 @@ static int write_after_curve(const request *r, const qfz_report *report)
     return write_result(r);
 }
 
-/* The window is read before the curve is computed, so that errors come first. */
-static int explore(request *r, const qfz_plan *plan, qfz_window *window)
+static bool read_window(const request *r, const explore_window *named, qfz_window *window)
 {
     qfz_error err = {0};
-    if (is_too_large(r, window, plan)) return EXIT_FAILED;
+    *window = qfz_window_default();
+    window->x = named->x;
+    window->y = named->y;
+    window->w = named->w;
+    window->h = named->h;
     if (qfz_job_read_window(&r->job, window, &err) != QFZ_OK) {
         complain(r->command, "%s", err.message);
-        return EXIT_FAILED;
+        return false;
     }
+    if (explore_count_valid(window) > 0) return true;
+    complain(r->command,
+             "%s: the window of %" PRId64 " x %" PRId64 " pixels from column %" PRId64
+             ", row %" PRId64 " on has no valid pixel; name another --window",
+             r->job.src, window->w, window->h, window->x, window->y);
+    qfz_window_release(window);
+    return false;
+}
+
+/* The windows have been read. */
+static int write_with_curve(request *r, explore_data *data)
+{
     qfz_curve curve = qfz_curve_default();
-    const explore_data data = {.r = r,
-                               .raster_w = plan->width,
-                               .raster_h = plan->height,
-                               .window = window,
-                               .n_valid = count_valid(window),
-                               .curve = r->explore.no_curve ? NULL : &curve};
-    r->explore.data = &data;
-    int status = EXIT_FAILED;
-    if (data.n_valid == 0) {
-        complain(r->command, "%s: the window has no valid pixel; name another --window",
-                 r->job.src);
-    } else if (r->explore.no_curve) {
+    int status;
+    r->explore.data = data;
+    if (r->explore.no_curve) {
         status = write_result(r);
     } else {
+        data->curve = &curve;
         r->job.curve = &curve;
         status = run_job_then(r, write_after_curve);
         qfz_curve_release(&curve);
     }
-    qfz_window_release(window);
     r->explore.data = NULL;
+    return status;
+}
+
+/* The windows are read before the curve is computed, so that errors come first. */
+static int explore(request *r, const qfz_plan *plan)
+{
+    qfz_window windows[EXPLORE_WINDOWS_MAX];
+    int n = 0, status = EXIT_FAILED;
+    choose_windows(r, plan);
+    if (are_too_large(r, plan)) return EXIT_FAILED;
+    while (n < r->explore.n_windows && read_window(r, &r->explore.windows[n], &windows[n]))
+        n++;
+    if (n == r->explore.n_windows) {
+        explore_data data = {.r = r,
+                             .raster_w = plan->width,
+                             .raster_h = plan->height,
+                             .windows = windows,
+                             .n_windows = n};
+        status = write_with_curve(r, &data);
+    }
+    for (int i = 0; i < n; i++)
+        qfz_window_release(&windows[i]);
     return status;
 }
 
@@ -143,8 +187,7 @@ static int run(request *r)
         complain(r->command, "%s", err.message);
         return EXIT_FAILED;
     }
-    qfz_window window = window_of(r, &plan);
-    return explore(r, &plan, &window);
+    return explore(r, &plan);
 }
 
 const command explore_command = {
@@ -161,10 +204,11 @@ const command explore_command = {
         "sliders; the page shows the regions that qfz label and qfz simplify give for the window, "
         "pixel by pixel, the number of regions of the whole raster, and the command to copy.\n\n"
         "The page is one file and needs no network. It holds all pixels of the window in the bands "
-        "used.\n\n"
+        "used. Several --window become tabs of the page.\n\n"
         "Regions that touch the edge of the window may continue outside it: there, a job on the "
         "whole raster can join what the window separates.",
     .example = "qfz explore --distance linf scene.tif scene.html\n"
-               "qfz explore --no-curve --window 2000,3000,512,512 -b 4,3,2 scene.tif scene.html",
+               "qfz explore --no-curve --window 2000,3000,512,512 -b 4,3,2 scene.tif scene.html\n"
+               "qfz explore --window 0,0,512,512 --window 2000,3000,512,512 scene.tif scene.html",
     .run = run,
 };

@@ -87,6 +87,14 @@ static void put_options(json *j, const request *r)
 
 /* ------------------------------------------------------------------------------------ the window
  */
+int64_t explore_count_valid(const qfz_window *window)
+{
+    int64_t n = 0;
+    for (int64_t p = 0; p < window->w * window->h; p++)
+        n += window->valid[p];
+    return n;
+}
+
 static void put_place(json *j, const qfz_window *window)
 {
     if (window->crs) json_text(j, "crs", window->crs);
@@ -95,25 +103,33 @@ static void put_place(json *j, const qfz_window *window)
     for (int i = 0; i < 6; i++)
         json_number(j, NULL, window->transform[i]);
     json_close(j, ']');
-    json_open(j, "row_areas", '[');
-    for (int64_t y = 0; y < window->h; y++)
-        json_number(j, NULL, window->row_areas[y]);
-    json_close(j, ']');
+}
+
+static void put_window(json *j, const qfz_window *window)
+{
+    json_open(j, NULL, '{');
+    json_integer(j, "x", window->x);
+    json_integer(j, "y", window->y);
+    json_integer(j, "width", window->w);
+    json_integer(j, "height", window->h);
+    json_integer(j, "valid", explore_count_valid(window));
+    if (window->has_transform) {
+        json_open(j, "row_areas", '[');
+        for (int64_t y = 0; y < window->h; y++)
+            json_number(j, NULL, window->row_areas[y]);
+        json_close(j, ']');
+    }
+    json_close(j, '}');
 }
 
 static void put_facts(json *j, const explore_data *data)
 {
     const request *const r = data->r;
-    const qfz_window *const window = data->window;
+    const qfz_window *const window = data->windows;
     json_text(j, "version", qfz_version());
     json_text(j, "src", r->job.src);
     json_integer(j, "raster_width", data->raster_w);
     json_integer(j, "raster_height", data->raster_h);
-    json_integer(j, "x", window->x);
-    json_integer(j, "y", window->y);
-    json_integer(j, "width", window->w);
-    json_integer(j, "height", window->h);
-    json_integer(j, "valid", data->n_valid);
     json_text(j, "type", type_names[window->type]);
     json_text(j, "distance", distance_names[r->job.criterion.distance]);
     json_integer(j, "connectivity", r->job.criterion.connectivity);
@@ -140,7 +156,11 @@ static void write_json(FILE *out, const explore_data *data)
     (void)fputs("<script type=\"application/json\" id=\"data\">", out);
     json_open(&j, NULL, '{');
     put_facts(&j, data);
-    put_place(&j, data->window);
+    put_place(&j, data->windows);
+    json_open(&j, "windows", '[');
+    for (int i = 0; i < data->n_windows; i++)
+        put_window(&j, &data->windows[i]);
+    json_close(&j, ']');
     put_options(&j, data->r);
     put_curve(&j, data->curve);
     json_close(&j, '}');
@@ -171,9 +191,9 @@ static void pack_plane(packer *p, const void *band, size_t bytes, int plane, int
     }
 }
 
-static bool write_pixels(FILE *out, const explore_data *data)
+/* number: of the window, from 1. */
+static bool write_pixels(FILE *out, const qfz_window *window, int number)
 {
-    const qfz_window *const window = data->window;
     const size_t bytes = type_bytes[window->type];
     const int64_t n_px = window->w * window->h;
     uint8_t *const row = malloc((size_t)window->w);
@@ -182,12 +202,12 @@ static bool write_pixels(FILE *out, const explore_data *data)
         free(row);
         return false;
     }
-    (void)fputs("<script type=\"text/plain\" id=\"pixels\">", out);
+    (void)fprintf(out, "<script type=\"text/plain\" id=\"pixels-%d\">", number);
     for (int b = 0; b < window->n_bands; b++)
         for (int plane = 0; plane < (int)bytes; plane++)
             pack_plane(p, (const char *)window->pixels + (size_t)b * (size_t)n_px * bytes, bytes,
                        plane, window->w, window->h, row);
-    if (data->n_valid < n_px) packer_add(p, window->valid, (size_t)n_px);
+    if (explore_count_valid(window) < n_px) packer_add(p, window->valid, (size_t)n_px);
     packer_close(p);
     free(row);
     (void)fputs("</script>\n", out);
@@ -197,5 +217,7 @@ static bool write_pixels(FILE *out, const explore_data *data)
 bool explore_data_write(FILE *out, const explore_data *data)
 {
     write_json(out, data);
-    return write_pixels(out, data);
+    for (int i = 0; i < data->n_windows; i++)
+        if (!write_pixels(out, &data->windows[i], i + 1)) return false;
+    return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "log.h"
 #include "options.h"
 
 static const char *const task_names[] = {"label", "simplify", "saliency", "cut",
@@ -204,7 +205,8 @@ static int run(request *r)
     qfz_plan plan = qfz_plan_default();
     qfz_error err = {0};
     r->job.src = r->operands[0];
-    r->job.dst = r->n_operands > 1 ? r->operands[1] : writes_nothing(r) ? NULL : "DST";
+    const char *const usual = r->job.n_alphas > 0 ? "DST_{alpha}" : "DST";
+    r->job.dst = r->n_operands > 1 ? r->operands[1] : writes_nothing(r) ? NULL : usual;
     if (r->job.task == QFZ_FOREST) r->job.forest = "FOREST";
     if (qfz_job_plan(&r->job, &plan, &err) != QFZ_OK) {
         complain(r->command, "%s", err.message);

@@ -46,11 +46,20 @@ static void put_string(const json *j, const char *text)
     (void)fputc('"', out);
 }
 
+/* Begins a line, indented by the depth, or the first member of a line without breaks. */
+static void break_line(const json *j)
+{
+    if (j->one_line && j->follows)
+        (void)fputc(' ', j->out);
+    else if (!j->one_line && j->depth > 0)
+        (void)fprintf(j->out, "\n%*s", 2 * j->depth, "");
+}
+
 /* Writes the comma, the indentation and the name before a value. */
 static void lead(json *j, const char *name)
 {
     if (j->follows) (void)fputc(',', j->out);
-    if (j->depth > 0) (void)fprintf(j->out, "\n%*s", 2 * j->depth, "");
+    break_line(j);
     if (name) {
         put_string(j, name);
         (void)fputs(": ", j->out);
@@ -61,6 +70,11 @@ static void lead(json *j, const char *name)
 json json_to(FILE *out)
 {
     return (json){.out = out};
+}
+
+json json_line_to(FILE *out)
+{
+    return (json){.out = out, .one_line = true};
 }
 
 void json_open(json *j, const char *name, char bracket)
@@ -74,7 +88,7 @@ void json_open(json *j, const char *name, char bracket)
 void json_close(json *j, char bracket)
 {
     j->depth--;
-    if (j->follows) (void)fprintf(j->out, "\n%*s", 2 * j->depth, "");
+    if (j->follows && !j->one_line) (void)fprintf(j->out, "\n%*s", 2 * j->depth, "");
     (void)fputc(bracket, j->out);
     if (j->depth == 0) (void)fputc('\n', j->out);
     j->follows = 1;
@@ -84,6 +98,14 @@ void json_text(json *j, const char *name, const char *text)
 {
     lead(j, name);
     put_string(j, text);
+}
+
+void json_time(json *j, const char *name, time_t when)
+{
+    struct tm parts;
+    char text[32] = "";
+    if (gmtime_r(&when, &parts)) (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    json_text(j, name, text);
 }
 
 void json_integer(json *j, const char *name, int64_t value)

@@ -4,11 +4,12 @@
 
 static const char *check(const request *r)
 {
-    if (r->job.regions_target > 0 && r->job.criterion.has_alpha)
+    const bool has_alpha = r->job.criterion.has_alpha || r->job.n_alphas > 0;
+    if (r->job.regions_target > 0 && has_alpha)
         return "--regions-target finds alpha; leave out --alpha";
     if (r->job.regions_target > 0 && r->job.has_background)
         return "--regions-target is not for --background; use --nodata";
-    if (r->job.criterion.has_alpha || r->job.regions_target > 0) return NULL;
+    if (has_alpha || r->job.regions_target > 0) return NULL;
     if (r->job.edges) return "--edges needs --alpha, the largest level that joins";
     if (!r->job.criterion.weights) return NULL;
     return "--weights need --alpha; without it, regions are of equal values in every band of -b";
@@ -30,6 +31,7 @@ const command label_command = {
         "Invalid pixels and background pixels have label 0.",
     .example = "qfz label --connectivity 8 --background 0 mask.tif components.tif\n"
                "qfz label --alpha 12 --regions regions.gpkg scene.tif labels.tif\n"
+               "qfz label --alpha 5,10,20 scene.tif labels_{alpha}.tif\n"
                "qfz label --regions-target 5000 --min-area 25 scene.tif labels.tif\n"
                "qfz label --count-only -j 4 mosaic.vrt",
     .check = check,

@@ -9,6 +9,7 @@
 #include "command_main.h"
 #include "commands.h"
 #include "help.h"
+#include "log.h"
 #include "options.h"
 #include "signals.h"
 

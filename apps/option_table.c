@@ -96,28 +96,37 @@ const option option_table[] = {
                   "the right, below, below right, below left. NaN and nodata are no edge. Default: "
                   "the dissimilarities."}},
      .set = set_text, .at = AT(job.edges)},
-    {"--alpha", TAKES("A"), .commands = FOR_RASTERS | FOR_CHECK | FOR_INFO | FOR_BENCH,
-     .section = criterion,
-     .help = {{FOR_LABEL, "Regions are alpha-components: two neighbours join if their "
-                          "dissimilarity is at most A. A is at least 0, or inf, in the unit of the "
-                          "pixel values. Default: two neighbours join if their values are equal."},
-              {FOR_SIMPLIFY, "Largest dissimilarity of two neighbours that join. A is at least 0, "
-                             "or inf, in the unit of the pixel values. Default: inf; --omega is "
-                             "then required."},
-              {FOR_CUT, "Level of the cut: two neighbours join if the saliency of the edge "
-                        "between them is at most A. A is at least 0, or inf, in the unit of the "
-                        "saliency values. Required; no default."},
+    {"--alpha", TAKES("A[,A...]"), .commands = FOR_RASTERS | FOR_INFO, .section = criterion,
+     .help = {{FOR_LABEL,
+               "Regions are alpha-components: two neighbours join if their dissimilarity is at "
+               "most A. A is at least 0, or inf, in the unit of the pixel values. With several "
+               "A, the names of all outputs contain {alpha}, which each A replaces, and every A "
+               "has its own outputs: --alpha 5,10 SRC labels_{alpha}.tif writes labels_5.tif and "
+               "labels_10.tif. SRC is read once for all of them. Default: two neighbours join if "
+               "their values are equal."},
+              {FOR_SIMPLIFY,
+               "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
+               "the unit of the pixel values. With several A, the names of all outputs contain "
+               "{alpha}, which each A replaces, and every A has its own outputs. Default: inf; "
+               "--omega is then required."},
+              {FOR_CUT,
+               "Level of the cut: two neighbours join if the saliency of the edge between them "
+               "is at most A. A is at least 0, or inf, in the unit of the saliency values. With "
+               "several A, the names of all outputs contain {alpha}, which each A replaces, and "
+               "every A has its own outputs. Required; no default."},
               {FOR_SALIENCY, "Accepted without effect: the output holds the regions of every "
                              "alpha. Default: none."},
-              {FOR_CHECK,
+              {0, "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
+                  "the unit of the pixel values. Default: the default of the planned command."}},
+     .set = set_alpha},
+    {"--alpha", TAKES("A"), .commands = FOR_CHECK | FOR_BENCH, .section = criterion,
+     .help = {{FOR_CHECK,
                "Labels are checked as those of alpha-components with this A, in the unit of "
                "the pixel values. Default: the alpha of the metadata of RASTER; "
                "without it, labels of equal values."},
-              {FOR_BENCH, "Largest dissimilarity of two neighbours that join, in parts label and "
-                          "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
-                          "Default: equal values join in part label; inf in part alpha-omega."},
-              {0, "Largest dissimilarity of two neighbours that join. A is at least 0, or inf, in "
-                  "the unit of the pixel values. Default: the default of the planned command."}},
+              {0, "Largest dissimilarity of two neighbours that join, in parts label and "
+                  "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
+                  "Default: equal values join in part label; inf in part alpha-omega."}},
      .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
     {"--regions-target", TAKES("K"), .commands = FOR_LABEL, .section = criterion,
      HELP("Regions are alpha-components at the least alpha that gives at most K of them. qfz finds "
@@ -197,10 +206,11 @@ const option option_table[] = {
      .section = pixels,
      HELP("Open option of the GDAL driver of the source raster. Repeatable. Default: none."),
      .set = add_key_value, .at = AT(open_options)},
-    {"--window", TAKES("X,Y,W,H"), .commands = FOR_EXPLORE, .section = pixels,
+    {"--window", TAKES("X,Y,W,H"), .repeats = true, .commands = FOR_EXPLORE, .section = pixels,
      HELP("Window of SRC on the page: W columns from column X on and H rows from row Y on, counted "
-          "from 0; at most 4194304 pixels. Default: the central 1024 x 1024 pixels."),
-     .set = set_window},
+          "from 0. Repeatable: each window becomes a tab of the page; at most 16 windows with "
+          "4194304 pixels in all. Default: the central 1024 x 1024 pixels."),
+     .set = add_window},
 
     {"--layout", TAKES("edges|pixel|khalimsky"), .commands = FOR_SALIENCY | FOR_INFO,
      .section = output,
@@ -231,8 +241,12 @@ const option option_table[] = {
     {"--columns", TAKES("NAME[,NAME...]"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Columns of the table of --regions, in this order, for example label,area,mean_1. A name "
-          "without the number of its band, for example mean, stands for all bands. Default: all "
-          "columns."),
+          "without the number of its band, for example mean, stands for all bands. The name "
+          "default stands for the columns that a table has without this option. Only tables whose "
+          "columns are named have: px_first_x, px_first_y (the first pixel), perimeter_edges, "
+          "perimeter (metres), compactness, neighbours (their number), majority, majority_share, "
+          "minority, minority_share (of the values of integer bands; those of --stats begin with "
+          "stats_). Default: default."),
      .set = set_text, .at = AT(job.columns)},
     {"--neighbours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
@@ -419,20 +433,18 @@ const option option_table[] = {
      HELP("Upper limit of the memory used on each GPU, for example 20GB; units as in --memory, "
           "without %. Default: nine tenths of the GPU's memory."),
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},
-    {"--method", TAKES("auto|stava|c2fl|ha4|connect-v1|connect-v2"),
-     .commands = FOR_RASTERS | FOR_INFO | FOR_BENCH, .section = running,
+    {"--method", TAKES("auto|stava|c2fl|ha4"), .commands = FOR_LABEL | FOR_INFO, .section = running,
      .help = {{FOR_LABEL, "Published method that labels equal values on the GPU: stava, c2fl or "
                           "ha4, for one band of integers. auto is the fastest method of the CUDA "
                           "engine. The result does not depend on it. Default: auto."},
-              {FOR_BENCH,
-               "Published method of the CUDA engine: stava, c2fl and ha4 label equal "
-               "values, connect-v1 and connect-v2 build alpha-trees. auto is the fastest "
-               "method of the CUDA engine. The result does not depend on it. Default: "
-               "auto."},
-              {FOR_INFO, "Published method of the CUDA engine; a method that cannot do the planned "
-                         "job is an error. The result does not depend on it. Default: auto."},
-              {0, "Method of the CUDA engine: only auto, since no published method does this "
-                  "command's job. Default: auto."}},
+              {FOR_INFO, "Published method of label on the GPU; a job that the method cannot do is "
+                         "an error. The result does not depend on it. Default: auto."}},
+     .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--method", TAKES("auto|stava|c2fl|ha4|connect-v1|connect-v2"), .commands = FOR_BENCH,
+     .section = running,
+     HELP("Published method of the CUDA engine: stava, c2fl and ha4 label equal values, connect-v1 "
+          "and connect-v2 build alpha-trees. auto is the fastest method of the CUDA engine. The "
+          "result does not depend on it. Default: auto."),
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--allow-network", .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
@@ -452,6 +464,16 @@ const option option_table[] = {
           "none."),
      .set = add_pair, .at = AT(config)},
 
+    {"--log", TAKES("text|json"), .commands = FOR_JOBS | FOR_REGIONS, .section = general,
+     HELP(
+         "Form of the lines on stderr. json: one JSON object per line, for progress (a line per "
+         "minute, also on a terminal), messages and the end; without progress bar. Default: text."),
+     .set = set_choice, .at = AT(log)},
+    {"--metrics", TAKES("FILE"), .commands = FOR_JOBS | FOR_REGIONS, .section = general,
+     HELP("Write progress, rate, expected end, retries and the exit status to FILE, in the text "
+          "format of Prometheus, every 15 seconds and at the end. An existing FILE is replaced. "
+          "With several ranks, rank 0 writes its own figures. Default: no file."),
+     .set = set_text, .at = AT(metrics)},
     {"-q", "--quiet", .commands = FOR_READS | FOR_INFO, .section = general,
      HELP("Print no progress and no summary on stderr; warnings and errors are printed."),
      FLAG(quiet)},

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "nearest.h"
 
 /* With fewer pixels per GPU, starting one more GPU takes longer than the GPU saves. */
@@ -45,6 +46,8 @@ void request_fini(request *r)
     free(r->stats_bands);
     free(r->omega);
     free(r->weights);
+    free(r->alphas);
+    free(r->alpha_regions);
     free(r->gpus);
 }
 

@@ -37,9 +37,15 @@ typedef struct curve_request {
 } curve_request;
 
 /* Options of qfz explore only. */
-typedef struct explore_request {
-    bool has_window;
+enum { EXPLORE_WINDOWS_MAX = 16 };
+
+typedef struct explore_window {
     int64_t x, y, w, h;
+} explore_window;
+
+typedef struct explore_request {
+    explore_window windows[EXPLORE_WINDOWS_MAX];
+    int n_windows; /* 0: the central window */
     bool no_curve;
     const char *out;                 /* name of the page */
     const struct explore_data *data; /* what the page shows, during the run of the command */
@@ -56,6 +62,8 @@ typedef struct request {
     qfz_job job;
     qfz_ranks ranks; /* info: the processes to plan for */
     bool quiet, json;
+    int log;                   /* a log_form, in the order of --log */
+    const char *metrics;       /* name of a file; NULL: none */
     const char *checked_table; /* check: name of a table; NULL: none */
     bool markdown, table;      /* help: the form of the output */
     bench_request bench;
@@ -65,7 +73,8 @@ typedef struct request {
     int *bands;
     char *stats; /* --stats without its bands */
     int *stats_bands;
-    double *omega, *weights;
+    double *omega, *weights, *alphas;
+    uint64_t *alpha_regions; /* of each of several alphas */
     int *gpus;
     string_list open_options, config, creation_options;
     bool given[OPTIONS_MAX]; /* by position in the table */

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log.h"
+
 enum { NAME_BYTES = PATH_MAX + 32 };
 
 /* Complains about a file; returns the exit status. */

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h - progress of a job on stderr.
+/* progress.h - progress of a job: on stderr, and in the file of --metrics.
  *
- * On a terminal progress is GDAL's bar, 0...10...20, else one line per minute. */
+ * On a terminal progress is GDAL's bar, 0...10...20, else one line per minute.  A log of JSON has
+ * one line per minute anywhere. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
 #include "command.h"
-#include "progress_log.h"
+#include "metrics.h"
+#include "pace.h"
 
 typedef struct progress {
     const command *command;
-    bool visible; /* draws the bar */
-    int ticks;    /* drawn so far; -1: none */
-    bool logs;    /* prints lines */
-    progress_log log;
+    bool visible;     /* draws the bar */
+    int ticks;        /* drawn so far; -1: none */
+    bool logs;        /* prints lines */
+    pace pace;        /* of the lines */
+    metrics *metrics; /* borrowed; NULL: none */
 } progress;
 
 /* Begins: a signal (signals.h) ends the job at its next progress report.  resumable: the job has a

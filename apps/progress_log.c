@@ -6,20 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void begin(progress_log *log, const qfz_progress *p, double now_s)
-{
-    log->has_begun = true;
-    log->line_s = log->begin_s = now_s;
-    log->begin_done = p->done;
-}
-
-static void begin_step(progress_log *log, const qfz_progress *p, double now_s)
-{
-    (void)snprintf(log->step, sizeof log->step, "%s", p->step);
-    log->step_s = now_s;
-    log->step_tiles = p->tiles_done;
-}
-
 /* Appends to a line; text beyond its size is cut off. */
 __attribute__((format(printf, 3, 4))) static void add(char *line, size_t size, const char *format,
                                                       ...)
@@ -39,33 +25,34 @@ static void add_time(char *line, size_t size, const char *format, time_t when)
     add(line, size, "%s", text);
 }
 
-/* Appends the expected end, extrapolated from the progress since the first report. */
-static void add_end(const progress_log *log, const qfz_progress *p, double now_s, time_t wall,
-                    char *line, size_t size)
-{
-    const double done = p->done - log->begin_done;
-    if (done <= 0) return;
-    const double left_s = (1 - p->done) * (now_s - log->begin_s) / done;
-    add_time(line, size, ", end about %Y-%m-%d %H:%M", wall + (time_t)left_s);
-}
-
-bool progress_log_line(progress_log *log, const qfz_progress *p, double now_s, time_t wall,
+void progress_log_text(const pace *so_far, const qfz_progress *p, double now_s, time_t wall,
                        char *line, size_t size)
 {
-    if (!log->has_begun) begin(log, p, now_s);
-    if (strcmp(log->step, p->step) != 0) begin_step(log, p, now_s);
-    if (now_s < log->line_s + log->every_s || p->done >= 1) return false;
-    log->line_s = now_s;
     line[0] = '\0';
     add_time(line, size, "%Y-%m-%d %H:%M:%S ", wall);
     add(line, size, "%s", p->step);
     if (p->tiles > 0) {
-        const double seconds = now_s - log->step_s;
+        const double rate = pace_tiles_per_s(so_far, p, now_s);
         add(line, size, ", %" PRId64 " of %" PRId64 " tiles", p->tiles_done, p->tiles);
-        const double rate = (double)(p->tiles_done - log->step_tiles) / (seconds > 0 ? seconds : 1);
-        if (seconds > 0) add(line, size, rate < 100 ? ", %.3g tiles/s" : ", %.0f tiles/s", rate);
+        if (now_s > so_far->step_s)
+            add(line, size, rate < 100 ? ", %.3g tiles/s" : ", %.0f tiles/s", rate);
     }
     add(line, size, ", %.1f %% of the job", 100 * p->done);
-    add_end(log, p, now_s, wall, line, size);
-    return true;
+    const double left_s = pace_left_s(so_far, p, now_s);
+    if (left_s >= 0) add_time(line, size, ", end about %Y-%m-%d %H:%M", wall + (time_t)left_s);
+}
+
+void progress_log_json(const pace *so_far, const qfz_progress *p, double now_s, time_t wall,
+                       json *to)
+{
+    const double left_s = pace_left_s(so_far, p, now_s);
+    json_text(to, "step", p->step);
+    if (p->tiles > 0) {
+        json_integer(to, "tiles_done", p->tiles_done);
+        json_integer(to, "tiles", p->tiles);
+        json_number(to, "tiles_per_second", pace_tiles_per_s(so_far, p, now_s));
+    }
+    json_number(to, "done", p->done);
+    json_integer(to, "retries", p->retries);
+    if (left_s >= 0) json_time(to, "expected_end", wall + (time_t)left_s);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c - qfz run: one phase of another command in one process. */
+#include "log.h"
 #include "options.h"
 
 /* Called only without a valid task; main.c runs valid ones. */

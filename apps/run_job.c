@@ -8,6 +8,8 @@
 
 #include "gpus.h"
 #include "json.h"
+#include "log.h"
+#include "metrics.h"
 #include "progress.h"
 #include "signals.h"
 
@@ -23,7 +25,9 @@ const json_field run_job_json[] = {
     {"forest", "Table of the hierarchy, as given; of tree only."},
     {"polygons", "Table of --polygons; absent without the option."},
     {"alpha", "Alpha that --regions-target found; absent without the option."},
-    {"regions", "Number of regions; 0 for saliency."},
+    {"regions", "Number of regions; 0 for saliency; of several alphas, the first's."},
+    {"alphas", "Array of the alphas of --alpha, each with alpha and its number of regions; absent "
+               "without several of them; inf is null."},
     {"pixels", "Number of valid pixels."},
     {"width", "Width of the source raster in pixels."},
     {"height", "Height of the source raster in pixels."},
@@ -31,18 +35,26 @@ const json_field run_job_json[] = {
     {"engine", "Engine that computed: cpu or cuda."},
     {"gpus", "Number of GPUs used; 0 for the CPU engine."},
     {"seconds", "Wall-clock time of the job in seconds."},
+    {"retries", "Number of reads and writes that were repeated after a failure."},
     {"steps", "Array of the steps of the job, each with name and seconds; the steps add up to "
               "seconds."},
     {"peak_rss_bytes", "Peak resident memory of the process in bytes."},
     {NULL, NULL}};
 
+/* Of each of several alphas, in their order. */
+static void print_regions(const request *r, const qfz_report *report)
+{
+    (void)fprintf(stderr, "%" PRIu64, report->regions);
+    for (int64_t i = 1; i < r->job.n_alphas; i++)
+        (void)fprintf(stderr, ", %" PRIu64, r->alpha_regions[i]);
+    (void)fprintf(stderr, " region%s, ", report->regions == 1 ? "" : "s");
+}
+
 static void print_summary(const request *r, const qfz_report *report)
 {
     const double mpx = (double)report->width * (double)report->height / 1e6;
     (void)fprintf(stderr, "%s: ", r->job.dst ? r->job.dst : r->job.src);
-    if (r->job.task != QFZ_SALIENCY && r->job.task != QFZ_CURVE)
-        (void)fprintf(stderr, "%" PRIu64 " region%s, ", report->regions,
-                      report->regions == 1 ? "" : "s");
+    if (r->job.task != QFZ_SALIENCY && r->job.task != QFZ_CURVE) print_regions(r, report);
     if (r->job.regions_target > 0) (void)fprintf(stderr, "alpha %.9g, ", report->alpha);
     (void)fprintf(stderr,
                   "%" PRId64 " x %" PRId64 " pixels, %" PRId64
@@ -51,6 +63,18 @@ static void print_summary(const request *r, const qfz_report *report)
                   report->width, report->height, report->tiles, report->tiles == 1 ? "" : "s",
                   report->engine, report->seconds, report->seconds > 0 ? mpx / report->seconds : 0,
                   (double)report->peak_rss_bytes / 1e6);
+}
+
+static void alphas_fields(json *j, const request *r)
+{
+    json_open(j, "alphas", '[');
+    for (int64_t i = 0; i < r->job.n_alphas; i++) {
+        json_open(j, NULL, '{');
+        json_number(j, "alpha", r->alphas[i]);
+        json_count(j, "regions", r->alpha_regions[i]);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
 }
 
 void run_job_fields(json *j, const request *r, const qfz_report *report)
@@ -67,6 +91,7 @@ void run_job_fields(json *j, const request *r, const qfz_report *report)
     if (r->job.polygons) json_text(j, "polygons", r->job.polygons);
     if (r->job.regions_target > 0) json_number(j, "alpha", report->alpha);
     json_count(j, "regions", report->regions);
+    if (r->job.n_alphas > 0) alphas_fields(j, r);
     json_count(j, "pixels", report->pixels);
     json_integer(j, "width", report->width);
     json_integer(j, "height", report->height);
@@ -74,6 +99,7 @@ void run_job_fields(json *j, const request *r, const qfz_report *report)
     json_text(j, "engine", report->engine);
     json_integer(j, "gpus", report->n_gpus);
     json_number(j, "seconds", report->seconds);
+    json_integer(j, "retries", report->retries);
     json_open(j, "steps", '[');
     for (int i = 0; i < report->n_steps; i++) {
         json_open(j, NULL, '{');
@@ -111,9 +137,10 @@ static int failed(const request *r, const qfz_error *err)
     return EXIT_SIGNAL + number;
 }
 
+static const char *const phases[] = {"all", "summarise", "stitch", "resolve"};
+
 static void print_next(const request *r, qfz_phase next)
 {
-    static const char *const phases[] = {"all", "summarise", "stitch", "resolve"};
     (void)fprintf(stderr, "%s: phase %s", r->job.work, phases[r->job.phase]);
     if (r->job.part) (void)fprintf(stderr, " of part %d/%d", r->job.part, r->job.n_parts);
     if (r->job.phase == next)
@@ -123,34 +150,66 @@ static void print_next(const request *r, qfz_phase next)
                       r->job.part ? ", once all parts are complete" : "", phases[next]);
 }
 
+/* The last line of a log of JSON: the exit status, and what a job that is complete reports. */
+static void log_end_of_job(const request *r, int status, const qfz_report *report)
+{
+    log_line line;
+    if (!log_begin(&line, r->command, "end")) return;
+    json_integer(&line.json, "status", status);
+    if (status == EXIT_OK && report->next != QFZ_PHASE_ALL)
+        json_text(&line.json, "next_phase", phases[report->next]);
+    if (status == EXIT_OK && report->next == QFZ_PHASE_ALL) {
+        json_open(&line.json, "report", '{');
+        run_job_fields(&line.json, r, report);
+        json_close(&line.json, '}');
+    }
+    log_end(&line);
+}
+
+/* Runs the job and reports what came out; returns the exit status. */
+static int work(request *r, progress *bar, qfz_report *report, run_job_print print)
+{
+    qfz_error err = {0};
+    const bool prints = command_ranks()->rank == 0, text = log_chosen() == LOG_TEXT;
+    const qfz_status status = qfz_job_run(&r->job, report, &err);
+    progress_end(bar);
+    if (status != QFZ_OK) return failed(r, &err);
+    if (!prints) return EXIT_OK;
+    if (report->warning[0]) complain(r->command, "%s", report->warning);
+    if (report->next != QFZ_PHASE_ALL) {
+        if (!r->quiet && text) print_next(r, report->next);
+        return EXIT_OK;
+    }
+    if (!r->quiet && text) print_summary(r, report);
+    return print(r, report);
+}
+
 int run_job_then(request *r, run_job_print print)
 {
     gpu_list gpus = {0};
+    metrics state;
     const qfz_gpu_view view = gpus_view(&gpus);
     qfz_report report = qfz_report_default();
-    qfz_error err = {0};
     const bool prints = command_ranks()->rank == 0;
-    progress bar = progress_start(r->command, r->quiet || !prints, r->job.work != NULL);
     r->job.src = r->operands[0];
     r->job.dst = r->operands[1];
     r->job.forest = r->operands[2];
+    log_choose((log_form)r->log);
+    if (!metrics_begin(&state, r->command, prints ? r->metrics : NULL,
+                       r->job.dst ? r->job.dst : r->job.src))
+        return EXIT_FAILED;
+    progress bar = progress_start(r->command, r->quiet || !prints, r->job.work != NULL);
+    bar.metrics = &state;
     if (command_ranks()->n > 1) r->job.ranks = command_ranks();
     r->job.gpu_view = &view;
     r->job.progress = progress_report;
     r->job.progress_arg = &bar;
-    const qfz_status status = qfz_job_run(&r->job, &report, &err);
-    progress_end(&bar);
+    const int status = work(r, &bar, &report, print);
     gpus_close(&gpus);
     r->job.gpu_view = NULL;
-    if (status != QFZ_OK) return failed(r, &err);
-    if (!prints) return EXIT_OK;
-    if (report.warning[0]) complain(r->command, "%s", report.warning);
-    if (report.next != QFZ_PHASE_ALL) {
-        if (!r->quiet) print_next(r, report.next);
-        return EXIT_OK;
-    }
-    if (!r->quiet) print_summary(r, &report);
-    return print(r, &report);
+    if (prints && !r->quiet && log_chosen() == LOG_JSON) log_end_of_job(r, status, &report);
+    metrics_end(&state, status, &report);
+    return status;
 }
 
 static int print_result(const request *r, const qfz_report *report)

@@ -314,6 +314,21 @@ const char *set_omega(const option *o, request *r, const char *const *values)
     return wrong;
 }
 
+/* One alpha is that of the criterion; several are a list. */
+const char *set_alpha(const option *o, request *r, const char *const *values)
+{
+    int n = 0;
+    const char *const wrong = read_limits(o, r, values[0], &r->alphas, &n);
+    if (wrong) return wrong;
+    r->job.criterion.has_alpha = n == 1;
+    r->job.criterion.alpha = n == 1 ? r->alphas[0] : 0;
+    r->job.alphas = r->alphas;
+    r->job.n_alphas = n > 1 ? n : 0;
+    r->alpha_regions = calloc((size_t)n, sizeof *r->alpha_regions);
+    r->job.alpha_regions = r->alpha_regions;
+    return r->alpha_regions ? NULL : no_memory;
+}
+
 const char *set_weights(const option *o, request *r, const char *const *values)
 {
     qfz_criterion *const criterion = &r->job.criterion;
@@ -332,7 +347,7 @@ const char *set_min_area(const option *o, request *r, const char *const *values)
     return NULL;
 }
 
-const char *set_window(const option *o, request *r, const char *const *values)
+const char *add_window(const option *o, request *r, const char *const *values)
 {
     (void)o;
     static const char wrong[] = "must be four whole numbers X,Y,W,H: the first column and row, "
@@ -344,11 +359,13 @@ const char *set_window(const option *o, request *r, const char *const *values)
     for (int i = 0; i < 4; i++)
         if (!rest || !value_integer(strsep(&rest, ","), &numbers[i])) return wrong;
     if (rest || numbers[0] < 0 || numbers[1] < 0 || numbers[2] < 1 || numbers[3] < 1) return wrong;
-    r->explore.has_window = true;
-    r->explore.x = numbers[0];
-    r->explore.y = numbers[1];
-    r->explore.w = numbers[2];
-    r->explore.h = numbers[3];
+    if (r->explore.n_windows == EXPLORE_WINDOWS_MAX) {
+        (void)snprintf(r->why, sizeof r->why, "a page has at most %d windows; write several pages",
+                       EXPLORE_WINDOWS_MAX);
+        return r->why;
+    }
+    r->explore.windows[r->explore.n_windows++] =
+        (explore_window){numbers[0], numbers[1], numbers[2], numbers[3]};
     return NULL;
 }
 

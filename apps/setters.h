@@ -32,10 +32,11 @@ const char *add_bands(const option *o, request *r, const char *const *values);  
 const char *set_gpus(const option *o, request *r, const char *const *values);     /* 0,1 */
 const char *set_min_area(const option *o, request *r, const char *const *values); /* 25, 0.5ha */
 const char *set_omega(const option *o, request *r, const char *const *values);    /* 3 or 3,5 */
+const char *set_alpha(const option *o, request *r, const char *const *values);    /* 5 or 5,10 */
 const char *set_part(const option *o, request *r, const char *const *values);     /* K/N */
 const char *set_ranks(const option *o, request *r, const char *const *values);    /* N or N,M */
 const char *set_stats(const option *o, request *r, const char *const *values);    /* FILE,1,2 */
-const char *set_window(const option *o, request *r, const char *const *values);   /* X,Y,W,H */
+const char *add_window(const option *o, request *r, const char *const *values);   /* X,Y,W,H */
 const char *set_weights(const option *o, request *r, const char *const *values);  /* 1,0.5,0 */
 
 #endif

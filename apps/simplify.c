@@ -4,7 +4,7 @@
 
 static const char *check(const request *r)
 {
-    if (r->job.criterion.has_alpha || r->job.criterion.omega) return NULL;
+    if (r->job.criterion.has_alpha || r->job.n_alphas > 0 || r->job.criterion.omega) return NULL;
     return "--alpha and --omega are missing; one of them is required";
 }
 

@@ -9,7 +9,7 @@
  *   2. Sessions: one image in memory, of the host or of a GPU.
  *
  * A hierarchy that a job has written as a table becomes a tree, a linkage or a cut by the functions
- * of section 3.
+ * of section 3.  Section 4 computes on chunks of one image in any processes, for schedulers.
  *
  * Results never depend on the tile size, the number of threads, the memory or the engine.
  *
@@ -110,10 +110,16 @@ typedef enum qfz_type { QFZ_U8 = 0, QFZ_I8, QFZ_U16, QFZ_I16, QFZ_U32, QFZ_I32, 
  * Without weights, l1 and linf of integer rasters are exact integers.  Everything else is an IEEE
  * single, computed in this order, each operation rounded to nearest:
  *   - l2 of integers without weights: the sum of squares exactly, then its root;
- *   - floats: |a - b| in each band; sum, sum of squares or maximum in the order of the bands; for
- *     l2 the root.  The difference of equal infinities is 0;
- *   - with weights, integers and floats alike: |a - b|, exact for integers, rounded to a single;
- *     times the weight as a single; then as floats.  Bands of weight 0 are left out;
+ *   - l1 and linf of floats, in single precision: |a - b| in each band; sum or maximum in the order
+ *     of the bands;
+ *   - l1 and linf with weights, integers and floats alike: |a - b|, exact for integers, rounded to
+ *     a single; times the weight as a single; then as floats;
+ *   - l2 of floats, and l2 with weights, in double precision: |a - b|, times the weight as a
+ *     single, squared; sum in the order of the bands; root; then rounded to a single.  No square of
+ *     a difference of finite values is too small or too large for a double, so l2 of one band of
+ *     floats equals l1, and only equal values without weights have l2 0;
+ *   - bands of weight 0 are left out; the difference of equal infinities is 0; a result greater
+ *     than the largest single is infinite;
  *   - the angle in radians, 0 to pi: dot products a.b, a.a and b.b in double precision, in the
  *     order of the bands; from them the angle in double precision by the fixed operations of
  *     src/core/angle.h; then rounded.  Vectors in one direction have the angle 0 if their dot
@@ -169,6 +175,8 @@ typedef struct qfz_progress {
     const char *step; /* the present step, such as "pass 1 of 2" or "stitching"; valid during the
                          call */
     int64_t tiles_done, tiles; /* of the step, in this process; 0 of 0 where a step has no tiles */
+    int64_t retries; /* reads and writes of this process repeated after a failure, since it started;
+                        0 for sessions */
 } qfz_progress;
 
 /* The library calls it from one thread at a time, which may be any thread of its own.  A return
@@ -380,11 +388,22 @@ typedef struct qfz_job {
 
     const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
                             separated by commas; a name without the number of its band stands for
-                            all bands.  NULL: all columns */
+                            all bands.  NULL: the columns that a table has by default */
     /* label: the largest number of regions; alpha, which must not be given, is the least one that
      * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
      * it lies.  0: none. */
     uint64_t regions_target;
+
+    /* label, simplify, cut: n_alphas alphas (>= 0, no two the same) instead of criterion.alpha.
+     * Every pass reads src once for all of them.  Each alpha has outputs of its own: the name of
+     * each output contains "{alpha}", which the alpha replaces, with 15 significant digits or, if
+     * these are of another double, 17: 5, 0.5, 1e-07, inf.  All outputs appear together.  The
+     * report's regions are those of the first alpha.  CPU engine; not with count_only,
+     * regions_target, work and phases.  NULL: none, and no name may contain "{alpha}". */
+    const double *alphas;
+    int64_t n_alphas;
+    uint64_t *alpha_regions; /* receives the number of regions of each of the n_alphas alphas, after
+                                success; NULL: not wanted */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
@@ -422,6 +441,7 @@ typedef struct qfz_report {
     qfz_phase next;         /* job in phases: the phase to run next; ALL: the job is complete */
     int reserved;           /* 0 */
     double alpha;           /* with qfz_job.regions_target: the alpha that was found; else 0 */
+    int64_t retries; /* reads and writes repeated after a failure, since the process started */
 } qfz_report;
 
 static inline qfz_report qfz_report_default(void)
@@ -828,6 +848,95 @@ QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_linkage(const qfz_tree_table *hier
  * of them are used.  QFZ_EARG as above. */
 QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_tree(const qfz_tree_table *hierarchy, int64_t *parent,
                                                    double *level, int64_t *n_nodes, qfz_error *err);
+
+/* ---------------------------------------------------------------------------------------------
+ * 4. Chunks: an image that no process holds whole
+ *
+ * For schedulers such as Dask, Ray or Spark, which hold an image as a grid of chunks.  Three steps
+ * give the results of one session on the whole image, with the same numbers of regions:
+ *
+ *   1. qfz_chunk_summarise()   each chunk, anywhere: its boundary summary
+ *   2. qfz_chunks_stitch()     once, with the summaries of all chunks: the exterior of each chunk
+ *   3. qfz_chunk_resolve()     each chunk again, anywhere, with its exterior: its pixels' result
+ *
+ * Summaries and exteriors are bytes that may be sent and stored.  Their size grows with the border
+ * of a chunk, not with its area.  They have a version, which a library that cannot read it refuses.
+ * They are checked before use, as they may come from elsewhere: QFZ_EARG if they are damaged, or of
+ * another chunk, grid or criterion.  Forged ones can give wrong results, but do no harm.
+ *
+ * The CPU engine computes.
+ * ------------------------------------------------------------------------------------------- */
+
+/* The grid of chunks and what is computed; equal in all steps, except n_threads.  Chunk (row,
+ * column) begins at pixel (row * chunk_h, column * chunk_w); the last row and the last column may
+ * be smaller. */
+typedef struct qfz_chunks {
+    size_t struct_size;
+    qfz_part part;            /* QFZ_PART_LABEL or QFZ_PART_SALIENCY */
+    qfz_type type;            /* of the pixels */
+    qfz_criterion criterion;  /* omega must be NULL, and min_area 0 or 1 */
+    int64_t h, w;             /* of the whole image, 1 to 2^31 - 1 */
+    int64_t chunk_h, chunk_w; /* of a chunk, chunk_h * chunk_w at most 2^29 */
+    int n_bands;
+    int has_edges;       /* 1: every chunk has qfz_image.edges, 0: none */
+    int edges_are_float; /* as that of every chunk's qfz_image */
+    int n_threads;       /* of a step; 0: 1 */
+} qfz_chunks;
+
+static inline qfz_chunks qfz_chunks_default(void)
+{
+    qfz_chunks chunks;
+    memset(&chunks, 0, sizeof chunks);
+    chunks.struct_size = sizeof chunks;
+    chunks.criterion.connectivity = 4;
+    return chunks;
+}
+
+/* Bytes, from the library or from the caller; {NULL, 0}: none. */
+typedef struct qfz_bytes {
+    void *data;
+    size_t size;
+} qfz_bytes;
+
+/* Frees bytes that the library has made, and sets *bytes to none. */
+QFZ_API void qfz_bytes_release(qfz_bytes *bytes);
+
+/* image: the pixels of one chunk, in host memory, without zeroed.  An edge that leaves the chunk
+ * and ends in a pixel of another chunk has its level in the plane of its direction (image->edges),
+ * like all other edges.  The caller releases *summary. */
+QFZ_API QFZ_CHECKED qfz_status qfz_chunk_summarise(const qfz_chunks *chunks, int64_t row,
+                                                   int64_t column, const qfz_image *image,
+                                                   qfz_bytes *summary, qfz_error *err);
+
+/* summaries: of all chunks, row by row.  exteriors: room for as many, in the same order; the caller
+ * releases each.  *n_regions, unless n_regions is NULL: the number of regions; 0 for SALIENCY. */
+QFZ_API QFZ_CHECKED qfz_status qfz_chunks_stitch(const qfz_chunks *chunks,
+                                                 const qfz_bytes *summaries, qfz_bytes *exteriors,
+                                                 uint64_t *n_regions, qfz_error *err);
+
+/* Memory of the caller for the result of one chunk; a member that is NULL is not wanted. */
+typedef struct qfz_chunk_buffers {
+    size_t struct_size;
+    uint32_t *labels; /* LABEL: a label for each pixel of the chunk, 0 = invalid.  QFZ_EARG if the
+                         number of regions passes 2^32 - 1 */
+    uint64_t *wide_labels; /* the same, of 64 bits; one of the two at a time */
+    uint32_t *levels;      /* SALIENCY: planes as in qfz_buffers; an edge that leaves the chunk
+                              belongs to the pixel that it starts from */
+} qfz_chunk_buffers;
+
+static inline qfz_chunk_buffers qfz_chunk_buffers_default(void)
+{
+    qfz_chunk_buffers buffers;
+    memset(&buffers, 0, sizeof buffers);
+    buffers.struct_size = sizeof buffers;
+    return buffers;
+}
+
+/* image: as in the first step.  On failure the buffers have unspecified contents. */
+QFZ_API QFZ_CHECKED qfz_status qfz_chunk_resolve(const qfz_chunks *chunks, int64_t row,
+                                                 int64_t column, const qfz_image *image,
+                                                 const qfz_bytes *exterior,
+                                                 const qfz_chunk_buffers *into, qfz_error *err);
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,7 @@ import sys
 # Options of other programs that pages name in inline code.
 OTHERS = {"--mem", "--mem-per-cpu", "--time", "--array", "--nodes", "--ntasks", "--ntasks-per-node",
           "--cpus-per-task", "--gpus-per-node", "--gres", "--signal", "--requeue", "--dependency",
-          "--kill-on-bad-exit", "--bind-to", "--map-by", "--oversubscribe", "--prefix", "--preset", "--build", "--install",
+          "--kill-on-bad-exit", "--kill-on-invalid-dep", "--bind-to", "--map-by", "--oversubscribe", "--prefix", "--preset", "--build", "--install",
           "--target", "--fmad", "-ffp-contract", "-np", "-n", "-N", "-D", "-S", "-B", "-R", "-L",
           "-r", "-l", "--extended-lambda"}
 TASKS = ("label", "simplify", "saliency", "cut", "curve")

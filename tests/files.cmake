@@ -1,11 +1,12 @@
 # Tests of jobs, of the raster room and of the commands: whatever reads and writes raster files.
 
 qfz_add_test(test_setup unit/test_setup.c)
-qfz_add_test(test_progress_log unit/test_progress_log.c ${CMAKE_SOURCE_DIR}/apps/progress_log.c)
+qfz_add_test(test_progress_log unit/test_progress_log.c ${CMAKE_SOURCE_DIR}/apps/progress_log.c
+    ${CMAKE_SOURCE_DIR}/apps/pace.c ${CMAKE_SOURCE_DIR}/apps/json.c)
 target_include_directories(test_progress_log PRIVATE ${CMAKE_SOURCE_DIR}/apps)
 qfz_add_test(test_gpus unit/test_gpus.c ${CMAKE_SOURCE_DIR}/apps/gpus.c)
 target_include_directories(test_gpus PRIVATE ${CMAKE_SOURCE_DIR}/apps)
-foreach(subject api jobs check plan handles stops keep region_parts)
+foreach(subject api jobs alphas check plan handles stops keep region_parts)
     qfz_add_test(test_${subject} property/test_${subject}.c oracle/oracle.c)
     target_include_directories(test_${subject} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
 endforeach()
@@ -25,7 +26,7 @@ set_tests_properties(cases_reference PROPERTIES LABELS unit)
 
 # The command, and real rasters; skipped where there is no data.
 set(QFZ_COMMAND $<TARGET_FILE:qfz>)
-foreach(part check errors signals json georef names sources lossless explore)
+foreach(part check errors signals json log georef names sources lossless explore)
     qfz_add_shell_test(cli_${part} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh ${QFZ_COMMAND})
 endforeach()
 foreach(place disk device folder)
@@ -41,8 +42,11 @@ qfz_add_shell_test(cli_tree python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tree.py ${QF
 # Tables and rasters from labels.
 qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_columns python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/columns.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
+# Special values, one pixel wide, thousands of bands, blocks of any size.
+qfz_add_shell_test(cli_extremes python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/extremes.py ${QFZ_COMMAND})
 # Polygons of random rasters, and of real ones.
 qfz_add_shell_test(cli_polygons python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_polygons_real python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND}

@@ -50,6 +50,7 @@ gpu core/
 stitch core/ cpu/
 regions core/
 session core/ cpu/cpu.h gpu/gpu.h
+chunks core/ stitch/
 job core/ raster/raster.h check/check.h regions/regions.h cpu/cpu.h gpu/gpu.h stitch/stitch.h session/engine_choice.h
 TABLE
     # Folders of src/gpu/; the engine's, on top, and gpu.h are what the other rooms see.
@@ -69,7 +70,7 @@ TABLE
     ls src/gpu | grep -vxE 'device|filter|forest|saliency|tree|omega|groups|components|features|published|engine|gpu.h|none.c' |
         sed 's|$|: no folder of the table of gpu/|'
     circles
-    ls src | grep -vxE 'core|raster|cpu|check|gpu|stitch|regions|session|job' | sed 's/$/: no room of the table/'
+    ls src | grep -vxE 'core|raster|cpu|check|gpu|stitch|regions|session|chunks|job' | sed 's/$/: no room of the table/'
     grep -rnE '^#include [<"](gdal|cpl_|ogr|proj|geodesic)' src | grep -v '^src/raster/' |
         sed 's|$|: GDAL and PROJ outside raster/|'
     grep -rnE '\b(GDAL|OGR|CPL|VSI)[A-Z]*[a-z]*[A-Z][A-Za-z]*\(' src | grep -v '^src/raster/' |

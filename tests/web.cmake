@@ -9,10 +9,16 @@ else()
     qfz_add_shell_test(web_module sh -c
         "echo 'skipped: needs Emscripten and Node.js, and a build with them' && exit 77")
 endif()
-if(QFZ_HAS_WEB AND QFZ_CHROMIUM)
-    qfz_add_shell_test(web_page ${QFZ_NODE} ${CMAKE_CURRENT_SOURCE_DIR}/web/page.mjs
-        ${QFZ_COMMAND} ${QFZ_CHROMIUM})
-else()
-    qfz_add_shell_test(web_page sh -c
-        "echo 'skipped: needs Emscripten, Node.js and Chromium' && exit 77")
-endif()
+foreach(part page controls pictures live)
+    set(subject ${QFZ_COMMAND})
+    if(part STREQUAL live)
+        set(subject ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+    endif()
+    if(QFZ_HAS_WEB AND QFZ_CHROMIUM)
+        qfz_add_shell_test(web_${part} ${QFZ_NODE} ${CMAKE_CURRENT_SOURCE_DIR}/web/${part}.mjs
+            ${subject} ${QFZ_CHROMIUM})
+    else()
+        qfz_add_shell_test(web_${part} sh -c
+            "echo 'skipped: needs Emscripten, Node.js and Chromium' && exit 77")
+    endif()
+endforeach()

@@ -198,9 +198,8 @@ def saliency(
         return session.saliency()
 
 
-def _ends_of_edges(levels: npt.NDArray[np.uint32]) -> Bools:
-    """Return the pixels at which at least one edge begins or ends."""
-    there = levels != _structs.NO_EDGE
+def ends_of_edges(there: Bools) -> Bools:
+    """Return the pixels at which at least one edge begins or ends; changes `there`."""
     there[0, :, -1] = False
     there[1:, -1, :] = False
     ends: Bools = there[0] | there[1]
@@ -256,7 +255,9 @@ def cut(
     _, h, w = words.shape
     # A cut does not read pixels: the first bytes of the levels stand in for them.
     pixels = words.reshape(-1)[: (h * w + 3) // 4].view(np.uint8)[: h * w].reshape(h, w)
-    source = Source(pixels, None, _ends_of_edges(words) if mask is None else mask)
+    source = Source(
+        pixels, None, ends_of_edges(words != _structs.NO_EDGE) if mask is None else mask
+    )
     rule = criterion(2 * len(words), "linf", alpha, None, None, None)
     with Session(source, rule, edges, threads, "cpu") as session:
         return session.cut(alpha, words)

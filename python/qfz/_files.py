@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_char_p, c_int
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Union
 
 import numpy as np
@@ -48,8 +48,10 @@ class Report:
     warning: str  #: such as why the CPU did the work; or ""
     seconds: float
     steps: dict[str, float]  #: seconds of each step
+    retries: int  #: reads and writes repeated after a failure, since the process started
     peak_rss_bytes: int  #: of this process since it started
     next_phase: str  #: of a job in phases: the phase to run next; "all": the job is complete
+    alpha_regions: tuple[int, ...] = ()  #: of a list of alphas: the number of regions of each
 
 
 @dataclass(frozen=True)
@@ -196,6 +198,7 @@ class _Job:
         self.library.qfz_job_init(
             byref(job), ctypes.sizeof(job), choose(_structs.TASKS, "task", task)
         )
+        self.alpha_regions: Any = ()
         left = {key: value for key, value in options.items() if value is not None}
         job.src = _bytes_of(src)
         if dst is not None:
@@ -204,12 +207,26 @@ class _Job:
         job.criterion = criterion(
             left.pop("connectivity", 4),
             left.pop("distance", "linf"),
-            rule.get("alpha"),
+            self._take_alphas(rule.get("alpha")),
             rule.get("omega"),
             left.pop("min_area", None),
             left.pop("weights", None),
         )
         self._set(left)
+
+    def _take_alphas(self, alpha: float | Sequence[float] | None) -> float | None:
+        """Set the list of several alphas; return a single alpha."""
+        if alpha is None or isinstance(alpha, (int, float)) or np.ndim(alpha) == 0:
+            return alpha  # type: ignore[return-value]
+        values = [float(a) for a in alpha]
+        job = self.struct
+        if not values:
+            raise ValueError("alpha is an empty list")
+        self.alpha_regions = (ctypes.c_uint64 * len(values))()
+        job.alphas = (ctypes.c_double * len(values))(*values)
+        job.n_alphas = len(values)
+        job.alpha_regions = self.alpha_regions
+        return None
 
     def _set(self, options: dict[str, Any]) -> None:
         job = self.struct
@@ -271,7 +288,7 @@ class _Job:
         if raised:
             raise raised[0]
         _library.check(status[0], error)
-        return _report_of(report)
+        return replace(_report_of(report), alpha_regions=tuple(self.alpha_regions))
 
 
 def _wait(done: threading.Event, cancelled: threading.Event, raised: list[BaseException]) -> None:
@@ -297,6 +314,7 @@ def _report_of(report: _structs.Report) -> Report:
         warning=report.warning.decode(errors="replace"),
         seconds=report.seconds,
         steps={s.name.decode(): s.seconds for s in report.steps[: report.n_steps]},
+        retries=report.retries,
         peak_rss_bytes=report.peak_rss_bytes,
         next_phase=phases[report.next],
     )
@@ -305,7 +323,7 @@ def _report_of(report: _structs.Report) -> Report:
 def label_file(
     src: Name,
     dst: Name | None,
-    alpha: float | None = None,
+    alpha: float | Sequence[float] | None = None,
     *,
     min_area: int | None = None,
     min_area_m2: float | None = None,
@@ -326,9 +344,10 @@ def label_file(
         Any name of a raster that GDAL can read.
     dst : str or path, or None
         Raster of labels.  None: count the regions only.
-    alpha : float, optional
+    alpha : float, or sequence of float, optional
         Largest dissimilarity of joined neighbours.  None: neighbours join if their values are
-        equal.
+        equal.  Several: the names of dst and all other outputs contain "{alpha}", and each alpha
+        has outputs of its own, from one reading of src.
     min_area : int, optional
         Least number of pixels of a region.
     min_area_m2 : float, optional
@@ -382,7 +401,7 @@ def label_file(
 def simplify_file(
     src: Name,
     dst: Name | None,
-    alpha: float | None = None,
+    alpha: float | Sequence[float] | None = None,
     omega: float | Sequence[float] | None = None,
     *,
     min_area: int | None = None,
@@ -461,7 +480,7 @@ def saliency_file(
 def cut_file(
     src: Name,
     dst: Name | None,
-    alpha: float,
+    alpha: float | Sequence[float],
     *,
     regions: Name | None = None,
     neighbours: Name | None = None,

@@ -74,6 +74,17 @@ def _in_any_band(condition: Bools) -> Bools:
     return condition if condition.ndim == 2 else np.any(condition, axis=0)
 
 
+def pixel_type(dtype: npt.DTypeLike) -> int:
+    """Return the library's number of a pixel type."""
+    try:
+        return _TYPES[np.dtype(dtype).newbyteorder("=")]
+    except KeyError:
+        raise TypeError(
+            f"pixels of type {np.dtype(dtype)}; convert them to bool, an integer of up to 32 bits "
+            "or float32, for example by astype(numpy.float32)"
+        ) from None
+
+
 class Source:
     """An image as the library reads it.
 
@@ -91,9 +102,13 @@ class Source:
         channel_axis: int | None = None,
         mask: npt.ArrayLike | None = None,
         background: float | None = None,
+        dtype: npt.DTypeLike | None = None,
     ) -> None:
+        """Read an image; dtype: the only type that it may have."""
         valid: Bools | None = None
         array = np.asarray(image)
+        if dtype is not None and array.dtype != dtype:
+            raise TypeError(f"pixels of type {array.dtype} in place of {np.dtype(dtype)}")
         kind = _TYPES.get(array.dtype)
         bands = _bands_first(array, channel_axis)
         if kind is None:

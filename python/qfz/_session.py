@@ -69,6 +69,11 @@ def criterion(
     return made
 
 
+def has_float_levels(pixel_type: int, rule: _structs.Criterion) -> bool:
+    """Return whether levels are the bits of singles."""
+    return pixel_type == 6 or rule.distance in (1, 3) or bool(rule.weights)
+
+
 class Session:
     """One image and one criterion; results go to arrays of the caller."""
 
@@ -88,7 +93,7 @@ class Session:
         self._error = _structs.Error()
         self.n_directions = rule.connectivity // 2
         self._edges = edges
-        self.float_levels = source.type == 6 or rule.distance in (1, 3) or bool(rule.weights)
+        self.float_levels = has_float_levels(source.type, rule)
         image = _structs.Image(
             _sizeof(_structs.Image),
             source.h,

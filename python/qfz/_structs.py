@@ -147,6 +147,10 @@ class Job(ctypes.Structure):
         ("polygons", c_char_p),
         ("simplify_tolerance", c_double),
         ("columns", c_char_p),
+        ("regions_target", c_uint64),
+        ("alphas", POINTER(c_double)),
+        ("n_alphas", c_int64),
+        ("alpha_regions", POINTER(c_uint64)),
     ]
 
 
@@ -171,6 +175,8 @@ class Report(ctypes.Structure):
         ("peak_rss_bytes", c_int64),
         ("next", c_int),
         ("reserved", c_int),
+        ("alpha", c_double),
+        ("retries", c_int64),
     ]
 
 
@@ -247,6 +253,36 @@ class TreeTable(ctypes.Structure):
     ]
 
 
+class Chunks(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("part", c_int),
+        ("type", c_int),
+        ("criterion", Criterion),
+        ("h", c_int64),
+        ("w", c_int64),
+        ("chunk_h", c_int64),
+        ("chunk_w", c_int64),
+        ("n_bands", c_int),
+        ("has_edges", c_int),
+        ("edges_are_float", c_int),
+        ("n_threads", c_int),
+    ]
+
+
+class Bytes(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("size", c_size_t)]
+
+
+class ChunkBuffers(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("labels", c_void_p),
+        ("wide_labels", c_void_p),
+        ("levels", c_void_p),
+    ]
+
+
 _error = POINTER(Error)
 
 #: Function: result, parameters.
@@ -276,4 +312,25 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "qfz_session_features": (c_int, [c_void_p, c_uint32, c_uint32, POINTER(Features), _error]),
     "qfz_tree_table_linkage": (c_int, [POINTER(TreeTable), c_void_p, _error]),
     "qfz_session_paint": (c_int, [c_void_p, c_int, c_void_p, c_int, c_void_p, _error]),
+    "qfz_bytes_release": (None, [POINTER(Bytes)]),
+    "qfz_chunk_summarise": (
+        c_int,
+        [POINTER(Chunks), c_int64, c_int64, POINTER(Image), POINTER(Bytes), _error],
+    ),
+    "qfz_chunks_stitch": (
+        c_int,
+        [POINTER(Chunks), POINTER(Bytes), POINTER(Bytes), POINTER(c_uint64), _error],
+    ),
+    "qfz_chunk_resolve": (
+        c_int,
+        [
+            POINTER(Chunks),
+            c_int64,
+            c_int64,
+            POINTER(Image),
+            POINTER(Bytes),
+            POINTER(ChunkBuffers),
+            _error,
+        ],
+    ),
 }

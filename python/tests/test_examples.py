@@ -23,3 +23,10 @@ def test_fields(tmp_path):
     result = subprocess.run(command, check=True, capture_output=True, text=True)
     assert result.stdout.startswith("1522 regions, 209 of")
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_chunks(tmp_path):
+    command = [sys.executable, EXAMPLES / "chunks.py", tmp_path / "labels.npy", "300", "70"]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    first, second = result.stdout.splitlines()
+    assert "in 25 chunks" in first and second == "equal to one pass"

@@ -104,6 +104,22 @@ def test_saliency_and_cut(scene, tmp_path, connectivity, distance):
     assert report.regions == n
 
 
+def test_several_alphas(scene, tmp_path):
+    src, values = scene
+    levels, alphas = tmp_path / "levels.tif", [3, 6.5, 20]
+    qfz.saliency_file(src, levels, tile=11)
+    for job, of in (qfz.label_file, src), (qfz.cut_file, levels):
+        report = job(of, tmp_path / "l_{alpha}.img", alphas, tile=13, overwrite=True, **ALL)
+        for alpha, regions in zip(alphas, report.alpha_regions):
+            labels, n = qfz.label(values, alpha, channel_axis=0)
+            np.testing.assert_array_equal(read(tmp_path / f"l_{alpha}.img", "u4", (30, 41)), labels)
+            assert regions == n
+    with pytest.raises(qfz.QfzArgumentError, match="must contain {alpha}"):
+        qfz.label_file(src, tmp_path / "l.img", alphas, **ALL)
+    with pytest.raises(ValueError, match="empty"):
+        qfz.label_file(src, tmp_path / "l_{alpha}.img", [], **ALL)
+
+
 def test_curve_file(scene):
     src, values = scene
     curve = qfz.curve_file(src, connectivity=8)

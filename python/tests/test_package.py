@@ -71,8 +71,9 @@ def test_constants_are_those_of_the_library():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_of_docstrings(module):
-    if module == "qfz.xr":
-        pytest.importorskip("xarray")
+    needed = {"qfz.xr": "xarray", "qfz.dask": "dask.array"}
+    if module in needed:
+        pytest.importorskip(needed[module])
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 

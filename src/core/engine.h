@@ -68,7 +68,8 @@ typedef struct qfz_device {
 } qfz_device;
 
 typedef struct qfz_worker_spec {
-    const qfz_rule *rule; /* borrowed as long as the worker lives */
+    const qfz_rule *rule; /* borrowed as long as the worker lives; its alpha_level may change
+                             between two tiles of the CPU engine */
     qfz_kind kind;
     int32_t max_h, max_w; /* largest tile */
     int64_t rows_bytes;   /* upper bound of the pixels of one stream->rows() call; 0: unknown */

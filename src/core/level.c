@@ -46,7 +46,7 @@ bool qfz_levels_are_float(const qfz_rule *rule)
            rule->distance == QFZ_SAM;
 }
 
-/* The square of a difference of floats may vanish, and so may its product with a weight. */
+/* The product of a difference and a weight may vanish.  Equal floats may differ in their bits. */
 bool qfz_level_0_is_equal(const qfz_rule *rule)
 {
     return !qfz_type_is_float(rule->type) && !rule->weights && rule->distance != QFZ_SAM &&
@@ -180,15 +180,14 @@ static void square_band(qfz_type type, const void *plane, int64_t p, int64_t q, 
 
 /* Equal values differ by 0, infinite ones too. */
 #define FLOAT_DIFFERENCE(DIFF, a, b) ((a) == (b) ? (DIFF)0 : fabsf((a) - (b)))
-#define FOLD_FLOAT_SQUARE(acc, d) ((acc) + (d) * (d))
 
 QFZ_CLONES static void float_band(qfz_distance distance, const void *plane, int64_t p, int64_t q,
                                   int n, float *acc)
 {
     switch (distance) {
     case QFZ_L1: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_SUM); break;
-    case QFZ_L2: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_FLOAT_SQUARE); break;
     case QFZ_LINF: FOLD_BAND(float, float, FLOAT_DIFFERENCE, FOLD_MAX); break;
+    case QFZ_L2:
     case QFZ_SAM: break;
     }
 }
@@ -201,7 +200,6 @@ QFZ_CLONES static void float_band(qfz_distance distance, const void *plane, int6
 
 #define WEIGHTED(d) (weight * (float)(d))
 #define FOLD_WEIGHTED_SUM(acc, d) ((acc) + WEIGHTED(d))
-#define FOLD_WEIGHTED_SQUARE(acc, d) ((acc) + WEIGHTED(d) * WEIGHTED(d))
 #define FOLD_WEIGHTED_MAX(acc, d) ((acc) > WEIGHTED(d) ? (acc) : WEIGHTED(d))
 
 QFZ_CLONES static void weighted_band(qfz_distance distance, qfz_type type, float weight,
@@ -209,10 +207,25 @@ QFZ_CLONES static void weighted_band(qfz_distance distance, qfz_type type, float
 {
     switch (distance) {
     case QFZ_L1: FOLD_ANY_BAND(FOLD_WEIGHTED_SUM); break;
-    case QFZ_L2: FOLD_ANY_BAND(FOLD_WEIGHTED_SQUARE); break;
     case QFZ_LINF: FOLD_ANY_BAND(FOLD_WEIGHTED_MAX); break;
+    case QFZ_L2:
     case QFZ_SAM: break;
     }
+}
+
+/* Squares in double precision, which holds that of any finite difference of singles, also times a
+ * weight.  weight 1: none. */
+#define WIDE_DIFFERENCE(DIFF, a, b) ((a) == (b) ? 0 : (double)(a) - (double)(b))
+#define WIDE_SQUARE(d) (weight * (double)(d) * (weight * (double)(d)))
+#define FOLD_WIDE_SQUARE(acc, d) ((acc) + WIDE_SQUARE(d))
+
+QFZ_CLONES static void wide_square_band(qfz_type type, double weight, const void *plane, int64_t p,
+                                        int64_t q, int n, double *acc)
+{
+    if (type == QFZ_F32)
+        FOLD_BAND(float, double, WIDE_DIFFERENCE, FOLD_WIDE_SQUARE);
+    else
+        FOLD_INTEGER_BAND(FOLD_WIDE_SQUARE)
 }
 
 /* Dot products of the vectors of two pixels, with each other and with themselves. */
@@ -252,14 +265,6 @@ static const void *plane_of(const qfz_image *image, int band)
     return (const char *)image->pixels + (size_t)band * plane_bytes;
 }
 
-static void end_floats(qfz_distance distance, float *acc, int n, uint32_t *levels)
-{
-    if (distance == QFZ_L2)
-        for (int i = 0; i < n; i++)
-            acc[i] = sqrtf(acc[i]);
-    memcpy(levels, acc, (size_t)n * sizeof *levels);
-}
-
 static void float_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q, int n,
                          uint32_t *levels)
 {
@@ -267,7 +272,7 @@ static void float_levels(const qfz_image *image, qfz_distance distance, int64_t 
     memset(acc, 0, (size_t)n * sizeof *acc);
     for (int b = 0; b < image->n_bands; b++)
         float_band(distance, plane_of(image, b), p, q, n, acc);
-    end_floats(distance, acc, n, levels);
+    memcpy(levels, acc, (size_t)n * sizeof *levels);
 }
 
 /* A band of weight 0 is left out: an infinite difference has no product with 0. */
@@ -280,7 +285,28 @@ static void weighted_levels(const qfz_image *image, const qfz_rule *rule, int64_
         if (rule->weights[b] > 0)
             weighted_band(rule->distance, image->type, rule->weights[b], plane_of(image, b), p, q,
                           n, acc);
-    end_floats(rule->distance, acc, n, levels);
+    memcpy(levels, acc, (size_t)n * sizeof *levels);
+}
+
+QFZ_CLONES static void wide_roots(const double *squares, int n, uint32_t *levels)
+{
+    float roots[CHUNK];
+    for (int i = 0; i < n; i++)
+        roots[i] = (float)sqrt(squares[i]);
+    memcpy(levels, roots, (size_t)n * sizeof *levels);
+}
+
+/* l2 of floats, and l2 with weights. */
+static void wide_root_levels(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q,
+                             int n, uint32_t *levels)
+{
+    double acc[CHUNK];
+    memset(acc, 0, (size_t)n * sizeof *acc);
+    for (int b = 0; b < image->n_bands; b++) {
+        const double weight = rule->weights ? (double)rule->weights[b] : 1;
+        if (weight > 0) wide_square_band(image->type, weight, plane_of(image, b), p, q, n, acc);
+    }
+    wide_roots(acc, n, levels);
 }
 
 static void angle_levels(const qfz_image *image, int64_t p, int64_t q, int n, uint32_t *levels)
@@ -316,14 +342,24 @@ static void integer_levels(const qfz_image *image, qfz_distance distance, int64_
     }
 }
 
+/* One band of floats without weights has the same l1, l2 and linf. */
+static qfz_distance plain_distance(const qfz_rule *rule, const qfz_image *image)
+{
+    const bool one_difference =
+        qfz_type_is_float(image->type) && image->n_bands == 1 && !rule->weights;
+    return one_difference && rule->distance == QFZ_L2 ? QFZ_LINF : rule->distance;
+}
+
 void qfz_levels(const qfz_image *image, const qfz_rule *rule, int64_t p, int64_t q, int64_t n,
                 uint32_t *levels)
 {
-    const qfz_distance distance = rule->distance;
+    const qfz_distance distance = plain_distance(rule, image);
     for (int64_t done = 0; done < n; done += CHUNK) {
         const int some = n - done < CHUNK ? (int)(n - done) : CHUNK;
         if (distance == QFZ_SAM)
             angle_levels(image, p + done, q + done, some, levels + done);
+        else if (distance == QFZ_L2 && (rule->weights || qfz_type_is_float(image->type)))
+            wide_root_levels(image, rule, p + done, q + done, some, levels + done);
         else if (rule->weights)
             weighted_levels(image, rule, p + done, q + done, some, levels + done);
         else if (qfz_type_is_float(image->type))

@@ -16,6 +16,11 @@ typedef qfz_status (*qfz_item_fn)(void *arg, int64_t item, int worker, qfz_error
  * no more items begin; returns the first failure. */
 qfz_status qfz_parallel_for(int n_threads, int64_t n, qfz_item_fn fn, void *arg, qfz_error *err);
 
+/* The same for one long loop, on threads that it begins and ends.  Threads of the other functions
+ * wait for the next loop by spinning, up to some milliseconds of processor time each. */
+qfz_status qfz_parallel_for_once(int n_threads, int64_t n, qfz_item_fn fn, void *arg,
+                                 qfz_error *err);
+
 /* The same for n items on n threads: worker i processes item i.  If the system provides fewer
  * threads, worker i modulo their number does, the last items first. */
 qfz_status qfz_parallel_each(int n, qfz_item_fn fn, void *arg, qfz_error *err);

@@ -7,6 +7,15 @@
 
 const qfz_retry qfz_retry_default = {.retries = 3, .wait_s = 0.01};
 
+/* A count of the process, like its peak memory: storage fails for the process, not for a job, and
+ * the file system through which GDAL reads knows no job. */
+static _Atomic int64_t n_retries;
+
+int64_t qfz_retries_so_far(void)
+{
+    return n_retries;
+}
+
 static const double longest_wait_s = 10; /* a signal takes effect only between attempts */
 
 bool qfz_retry_wait(const qfz_retry *retry, int failures)
@@ -19,6 +28,7 @@ bool qfz_retry_wait(const qfz_retry *retry, int failures)
     const struct timespec wait = {.tv_sec = (time_t)wait_s,
                                   .tv_nsec = (long)((wait_s - (double)(time_t)wait_s) * 1e9)};
     (void)nanosleep(&wait, NULL);
+    n_retries++;
     return true;
 }
 

@@ -17,6 +17,9 @@ typedef struct qfz_retry {
 
 extern const qfz_retry qfz_retry_default;
 
+/* Attempts after a failure, of all threads and all jobs of the process so far. */
+int64_t qfz_retries_so_far(void);
+
 /* Call after the given number of failures: waits and returns true, or returns false at once if
  * there are no attempts left. */
 bool qfz_retry_wait(const qfz_retry *retry, int failures);

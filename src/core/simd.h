@@ -83,6 +83,29 @@ QFZ_INLINE uint64_t qfz_high_bits_of_words(const uint16_t *words)
     return bits;
 }
 
+/* Bit i of the result: words a[i] and b[i] differ, 0 <= i < 64. */
+QFZ_INLINE uint64_t qfz_words_differ(const uint32_t *a, const uint32_t *b)
+{
+    uint64_t bits = 0;
+#ifdef QFZ_SIMD_X86
+    for (int i = 0; i < 64; i += 16) {
+        __m128i equal[4];
+        for (int k = 0; k < 4; k++)
+            equal[k] =
+                _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(const void *)(a + i + 4 * k)),
+                                _mm_loadu_si128((const __m128i *)(const void *)(b + i + 4 * k)));
+        const __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(equal[0], equal[1]),
+                                              _mm_packs_epi32(equal[2], equal[3]));
+        bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(bytes) << i;
+    }
+    return ~bits;
+#else
+    for (int i = 0; i < 64; i++)
+        bits |= (uint64_t)(a[i] != b[i]) << i;
+    return bits;
+#endif
+}
+
 /* A word holds two signed 16-bit numbers; each half of the result is the least of its halves. */
 QFZ_INLINE uint32_t qfz_min_of_halves(uint32_t a, uint32_t b)
 {

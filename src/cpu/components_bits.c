@@ -210,7 +210,9 @@ static bool short_way(const qfz_image *image, const qfz_rule *rule, int64_t p, i
                                .n_bands = image->n_bands};
     const level_limits limit = limits_of_level(rule->alpha_level);
     const bool is_float = qfz_type_is_float(image->type);
-    const bool one_sum = rule->distance == QFZ_L1 && image->n_bands == 1;
+    const bool one_sum =
+        image->n_bands == 1 &&
+        (rule->distance == QFZ_L1 || (rule->distance == QFZ_L2 && is_float)); /* the same */
     if (rule->weights || (is_float && rule->alpha_level > infinity_level)) return false;
     if (rule->distance == QFZ_LINF || one_sum ||
         (rule->alpha_level == 0 && qfz_level_0_is_equal(rule)))

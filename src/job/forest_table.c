@@ -56,7 +56,7 @@ static qfz_status write_all(qfz_gather *gather, qfz_run *run, qfz_table *table, 
         qfz_source_to_crs(run->source, rows->n, rows->x, rows->y);
         const qfz_table_rows some = {.n = rows->n, .columns = values, .x = rows->x, .y = rows->y};
         if (rows->n > 0) QFZ_TRY(qfz_table_write(table, &some, err));
-        QFZ_TRY(qfz_progress_advance_to(&run->progress, qfz_gather_part(gather), err));
+        QFZ_TRY(qfz_progress_advance_to(run->progress, qfz_gather_part(gather), err));
     } while (rows->n == ROWS);
     return QFZ_OK;
 }

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "job/alphas.h"
 #include "job/comparison.h"
 #include "job/defaults.h"
 #include "job/job_identity.h"
-#include "job/output_links.h"
 #include "job/output_specs.h"
 #include "job/outputs_labels.h"
 #include "job/raster_options.h"
@@ -15,7 +15,6 @@
 #include "job/regions_target.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
-#include "job/table_columns.h"
 #include "job/task_run.h"
 
 /* The number of processes that write a part of the output each.  One process writes all of a layout
@@ -50,11 +49,7 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const qfz_output_options options = qfz_job_output_options(job);
     if (job->forest) QFZ_TRY(qfz_table_check(source, &options, job->forest, QFZ_POINTS, err));
     if (!job->regions) return QFZ_OK;
-    QFZ_TRY(qfz_table_check(source, &options, job->regions, QFZ_POINTS, err));
-    if (!job->columns) return QFZ_OK;
-    QFZ_TRY(qfz_source_locate(source, err)); /* without a CRS some columns do not exist */
-    return qfz_table_columns_check(source, job->task == QFZ_CUT ? 0 : setup->info.n_bands,
-                                   job->stats != NULL, job->columns, err);
+    return qfz_table_check(source, &options, job->regions, QFZ_POINTS, err);
 }
 
 static const qfz_task_passes *passes_of(qfz_task task)
@@ -93,13 +88,15 @@ static qfz_status add_up(qfz_run *run, qfz_report *report, qfz_error *err)
 typedef struct job_run {
     const qfz_job *job; /* own */
     qfz_comparison *comparison;
-    qfz_job own; /* the caller's job; its outputs are named without symbolic links */
+    qfz_job own; /* the caller's job; its outputs are named without symbolic links, and those of
+                    several alphas for the first */
     char *outputs[QFZ_OUTPUTS_MAX];
     const qfz_ranks *ranks;
     qfz_setup setup;
     qfz_source *source;
     qfz_work_folder *work;
     qfz_run run;
+    qfz_alphas alphas;
     qfz_step_times times;
 } job_run;
 
@@ -152,7 +149,8 @@ cleanup:
 
 static qfz_status prepare(job_run *c, qfz_error *err)
 {
-    qfz_status st = qfz_output_links_follow(&c->own, c->outputs, err);
+    const qfz_job given = c->own;
+    qfz_status st = qfz_alphas_first_names(&c->own, c->outputs, err);
     if (st == QFZ_OK) st = qfz_setup_init(&c->setup, c->job, &c->source, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     c->setup.comparison = c->comparison;
@@ -160,6 +158,8 @@ static qfz_status prepare(job_run *c, qfz_error *err)
         QFZ_TRY(check_same_job(c, err));
         QFZ_TRY(share_tiles(c, err));
     }
+    st = qfz_alphas_init(&c->alphas, &given, &c->setup, err);
+    QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     if (c->job->work) QFZ_TRY(qfz_work_folder_open(&c->work, &c->setup, c->ranks, c->source, err));
     return QFZ_OK;
 }
@@ -177,6 +177,8 @@ static qfz_status check_names(job_run *c, qfz_error *err)
 {
     c->own.overwrite |= c->work && qfz_work_folder_is_finishing(c->work);
     qfz_status st = check_outputs(&c->setup, c->ranks, c->source, err);
+    for (int64_t i = 0; i < c->alphas.n && st == QFZ_OK; i++)
+        st = check_outputs(&c->alphas.list[i].setup, c->ranks, c->source, err);
     st = qfz_ranks_agree(c->ranks, st, err);
     if (st != QFZ_OK && c->work) qfz_work_folder_forget(c->work);
     return st;
@@ -196,7 +198,8 @@ static qfz_status open_run(job_run *c, qfz_error *err)
 
 static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
 {
-    const qfz_status st = open_run(c, err);
+    qfz_status st = open_run(c, err);
+    if (st == QFZ_OK) st = qfz_alphas_open(&c->alphas, &c->run, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     QFZ_TRY(qfz_task_run(passes_of(c->job->task), &c->run, &report->next, err));
     QFZ_TRY(add_up(&c->run, report, err));
@@ -233,10 +236,12 @@ static qfz_status run(const qfz_job *job, qfz_comparison *comparison, qfz_report
     fill_report(&c.setup, &c.times, &found);
     *report = found;
     if (job->task == QFZ_CURVE && found.next == QFZ_PHASE_ALL) move_curve(&c.run, job->curve);
+    if (job->n_alphas > 0 && job->alpha_regions) qfz_alphas_count(&c.run, job->alpha_regions);
 
 cleanup:
     if (st != QFZ_OK && c.work)
         (void)qfz_work_folder_sync(c.work, err); /* err holds the reason already */
+    qfz_alphas_close(&c.alphas);
     qfz_run_close(&c.run);
     qfz_work_folder_close(c.work);
     qfz_source_close(c.source);
@@ -257,6 +262,7 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     if (report) QFZ_TRY(qfz_api_check(report, sizeof *report, "qfz_report", err));
     if (complete.task == QFZ_CURVE)
         QFZ_TRY(qfz_api_check(complete.curve, sizeof *complete.curve, "qfz_curve", err));
+    QFZ_TRY(qfz_alphas_take(&complete, err));
     if (complete.regions_target > 0) QFZ_TRY(qfz_regions_target_find(&target, &complete, err));
     QFZ_TRY(complete.task == QFZ_REGIONS ? qfz_regions_run(&complete, &found, err)
                                          : run(&complete, NULL, &found, err));

@@ -27,6 +27,8 @@ static void write_criterion(FILE *out, const qfz_setup *setup)
     (void)fprintf(out, "connectivity\t%d\n", setup->rule.connectivity);
     (void)fprintf(out, "alpha\t");
     if (m->has_alpha) (void)fprintf(out, "%.17g", m->alpha);
+    for (int64_t i = 1; i < setup->job->n_alphas; i++)
+        (void)fprintf(out, ",%.17g", setup->job->alphas[i]);
     (void)fprintf(out, "\nomega\t");
     for (int i = 0; m->omega && i < m->n_omega; i++)
         (void)fprintf(out, "%s%.17g", i ? "," : "", m->omega[i]);

@@ -2,6 +2,7 @@
 /* job_plan.c - qfz_job_plan(): what a job would do, from its setup alone. */
 #include <string.h>
 
+#include "job/alphas.h"
 #include "job/defaults.h"
 #include "job/output_specs.h"
 #include "job/setup_init.h"
@@ -92,7 +93,8 @@ static int64_t border_px_bytes(const qfz_setup *setup)
 static int64_t border_bytes(const qfz_setup *setup, int64_t n_tiles)
 {
     const qfz_tiling *const t = &setup->tiling;
-    return n_tiles * qfz_ring_size(t->tile_h, t->tile_w) * border_px_bytes(setup);
+    return n_tiles * qfz_ring_size(t->tile_h, t->tile_w) * border_px_bytes(setup) *
+           qfz_job_n_alphas(setup->job);
 }
 
 /* Each process has whole rows of tiles; some have one row more than others. */
@@ -177,6 +179,7 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     QFZ_TRY(qfz_api_check(plan, sizeof *plan, "qfz_plan", err));
     if (complete.task == QFZ_REGIONS)
         return qfz_fail(err, QFZ_EARG, "a job of task regions has one pass, and no plan");
+    QFZ_TRY(qfz_alphas_take(&complete, err));
     QFZ_TRY(make_plan(&complete, &made, err));
     qfz_api_write(plan, &made, sizeof made);
     return QFZ_OK;

@@ -6,13 +6,15 @@
 #include "core/memory.h"
 #include "job/neighbour_rows.h"
 #include "job/raster_options.h"
+#include "job/table_columns.h"
 #include "job/temp_folder.h"
 
 enum { TILE_PX_MIN = 1 << 14, TILE_PX_MAX = 1 << 22 };
 
 bool qfz_label_outputs_wanted(const qfz_job *job)
 {
-    return job->neighbours || job->stats || job->colors || job->quicklook || job->polygons;
+    return job->neighbours || job->stats || job->colors || job->quicklook || job->polygons ||
+           qfz_zone_columns_needs(job->columns).zones;
 }
 
 /* ---------------------------------------------------------------------------------------- checks
@@ -41,9 +43,11 @@ qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64
         QFZ_TRY(qfz_table_check(source, &options, job->neighbours, QFZ_NO_GEOMETRY, err));
     QFZ_TRY(qfz_label_paint_check(job, source, err));
     if (job->polygons) QFZ_TRY(qfz_polygon_rows_check(job, source, memory_bytes, err));
-    if (!job->stats) return QFZ_OK;
-    qfz_status st = open_stats(&stats, job, source, err);
-    for (int i = 0; i < QFZ_OUTPUTS_MAX && st == QFZ_OK; i++)
+    if (job->columns)
+        QFZ_TRY(qfz_source_locate(source, err)); /* without a CRS, some do not exist */
+    qfz_status st = job->stats ? open_stats(&stats, job, source, err) : QFZ_OK;
+    if (st == QFZ_OK && job->columns) st = qfz_table_columns_check(job, source, stats, err);
+    for (int i = 0; stats && i < QFZ_OUTPUTS_MAX && st == QFZ_OK; i++)
         if (options.names[i]) st = qfz_output_check(stats, &options, options.names[i], err);
     qfz_source_close(stats);
     return st;
@@ -95,8 +99,8 @@ static qfz_status open_values(qfz_label_outputs *out, qfz_error *err)
     const int64_t px = (t->tile_w + 1) * (t->tile_h + 1);
     if (out->stats)
         QFZ_TRY(qfz_values_open(&out->stats_values, out->stats, out->pass.n_threads, px, err));
-    if (out->image && out->neighbours)
-        QFZ_TRY(qfz_values_open(&out->level_values, out->image, out->pass.n_threads, px, err));
+    if (out->image)
+        QFZ_TRY(qfz_values_open(&out->image_values, out->image, out->pass.n_threads, px, err));
     return QFZ_OK;
 }
 
@@ -104,22 +108,19 @@ qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
 {
     const qfz_job *const job = out->job;
     out->paints = job->colors || job->quicklook;
-    const int n_users = (job->neighbours != NULL) + out->has_zones + out->paints;
+    const int n_users = (job->neighbours != NULL) + out->paints + qfz_zone_facts_users(&out->needs);
     const int64_t bytes = out->memory_bytes / 2 / (n_users > 0 ? n_users : 1);
     QFZ_TRY(qfz_source_locate(out->source, err));
     qfz_temp_folder(job, out->folder, sizeof out->folder);
     if (job->stats) QFZ_TRY(open_stats(&out->stats, job, out->source, err));
-    if (!job->neighbours) out->image = NULL;
     if (job->neighbours && out->stats && !out->image) QFZ_TRY(make_stats_rule(out, err));
+    if (!job->neighbours && !out->needs.values) out->image = NULL;
     QFZ_TRY(plan_tiles(out, err));
     if (job->neighbours)
         QFZ_TRY(qfz_neighbours_open(&out->neighbours, out->rule, out->pass.n_threads, bytes,
                                     out->folder, err));
-    if (out->has_zones) {
-        const qfz_source_info *const info = out->stats ? qfz_source_get_info(out->stats) : NULL;
-        QFZ_TRY(qfz_zones_open(&out->zones, info ? info->type : QFZ_U8, info ? info->n_bands : 0,
-                               out->pass.n_threads, bytes, out->folder, err));
-    }
+    QFZ_TRY(qfz_zone_facts_open(&out->facts, &out->needs, out->stats, out->pass.n_threads, bytes,
+                                out->folder, err));
     QFZ_TRY(open_values(out, err));
     if (!out->paints) return QFZ_OK;
     out->paint = (qfz_label_paint){
@@ -130,11 +131,10 @@ qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
 /* Frees what the outputs that follow do not need. */
 static void drop_read(qfz_label_outputs *out)
 {
-    qfz_values_close(out->level_values);
+    qfz_values_close(out->image_values);
     qfz_values_close(out->stats_values);
-    qfz_zones_close(out->zones);
-    out->level_values = out->stats_values = NULL;
-    out->zones = NULL;
+    qfz_zone_facts_close(&out->facts);
+    out->image_values = out->stats_values = NULL;
 }
 
 void qfz_label_outputs_close(qfz_label_outputs *out)
@@ -149,40 +149,40 @@ void qfz_label_outputs_close(qfz_label_outputs *out)
 
 /* ---------------------------------------------------------------------------------------- gather
  */
-/* Weights of the rows of a tile: areas, then lengths of sides. */
+/* Weights of the rows of a tile: areas; lengths of sides, from the row above the tile on. */
 static qfz_status row_weights(const qfz_label_outputs *out, qfz_box box, uint64_t **areas,
                               uint64_t **lengths, qfz_error *err)
 {
     const int64_t h = qfz_box_h(box);
     QFZ_TRY(QFZ_NEW(areas, h, err));
-    QFZ_TRY(QFZ_NEW(lengths, QFZ_SIDES * h, err));
+    QFZ_TRY(QFZ_NEW(lengths, QFZ_SIDES * (h + 1), err));
     QFZ_TRY(qfz_source_row_areas(out->source, box.y0, h, *areas, err));
-    return qfz_source_side_lengths(out->source, box.y0, h, *lengths, err);
+    return qfz_source_side_lengths(out->source, box.y0 - 1, h + 1, *lengths, err);
 }
 
 static bool needs_margin(const qfz_label_outputs *out)
 {
-    return out->neighbours || out->paints;
+    return out->neighbours || out->paints || out->needs.borders || out->needs.neighbours;
 }
 
 static qfz_status add_tile(qfz_label_outputs *out, int thread, const qfz_label_tile *tile,
                            const uint64_t *areas, const uint64_t *lengths, qfz_error *err)
 {
     const qfz_box box = qfz_label_pass_box(&out->pass.tiling, tile->box, needs_margin(out));
-    qfz_image levels, stats;
-    const qfz_image *values = NULL;
+    qfz_image image, of_stats;
+    const qfz_image *stats = NULL, *values = NULL;
     if (out->stats_values) {
-        QFZ_TRY(qfz_values_read(out->stats_values, thread, box, &stats, err));
-        values = &stats;
+        QFZ_TRY(qfz_values_read(out->stats_values, thread, box, &of_stats, err));
+        values = stats = &of_stats;
+    }
+    if (out->image_values) {
+        QFZ_TRY(qfz_values_read(out->image_values, thread, box, &image, err));
+        values = &image;
     }
     if (out->paints) QFZ_TRY(qfz_label_paint_add(&out->paint, thread, tile, err));
-    if (out->zones) QFZ_TRY(qfz_zones_add(out->zones, thread, tile, areas, values, err));
+    QFZ_TRY(qfz_zone_facts_add(&out->facts, thread, tile, areas, lengths, values, stats, err));
     if (!out->neighbours) return QFZ_OK;
-    if (out->level_values) {
-        QFZ_TRY(qfz_values_read(out->level_values, thread, box, &levels, err));
-        values = &levels;
-    }
-    return qfz_neighbours_add(out->neighbours, thread, tile, lengths, values, err);
+    return qfz_neighbours_add(out->neighbours, thread, tile, lengths + QFZ_SIDES, values, err);
 }
 
 static qfz_status visit(void *arg, int thread, const qfz_label_tile *tile, qfz_error *err)
@@ -198,10 +198,10 @@ static qfz_status visit(void *arg, int thread, const qfz_label_tile *tile, qfz_e
 
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
 {
-    if (!out->zones && !out->neighbours && !out->paints) return QFZ_OK;
+    if (!out->facts.zones && !out->neighbours && !out->paints) return QFZ_OK;
     QFZ_TRY(qfz_label_pass_run(&out->pass, "regions", QFZ_LABEL_OUTPUTS_SHARE / 3,
                                needs_margin(out), visit, out, err));
-    return out->zones ? qfz_zones_begin_reading(out->zones, err) : QFZ_OK;
+    return qfz_zone_facts_begin_reading(&out->facts, err);
 }
 
 /* --------------------------------------------------------------------------------------- the end

@@ -17,15 +17,16 @@ typedef struct qfz_label_outputs {
     qfz_source *source;   /* of the georeference; located by open() */
     qfz_label_pass pass;  /* without tiling */
     int64_t memory_bytes; /* for all that is below */
-    bool has_zones;       /* records by label are wanted */
-    qfz_source *image;    /* whose values give levels, by rule; NULL: --stats does, or none */
+    qfz_zone_needs needs; /* of the table of regions */
+    qfz_source *image;    /* whose values are counted, and give levels, by rule; NULL: those of
+                             --stats do, or none */
     const qfz_rule *rule;
 
     char folder[4096];
     qfz_source *stats; /* of --stats, or NULL */
     qfz_rule stats_rule;
-    qfz_values *level_values, *stats_values; /* NULL: none, or the same */
-    qfz_zones *zones;
+    qfz_values *image_values, *stats_values; /* NULL: none, or the same */
+    qfz_zone_facts facts;
     qfz_neighbours *neighbours;
     qfz_table *pairs, *polygons;
     qfz_polygon_counts counts; /* of polygons, after finish() */
@@ -36,8 +37,8 @@ typedef struct qfz_label_outputs {
 /* True if the job has outputs of this kind beside the table of regions. */
 bool qfz_label_outputs_wanted(const qfz_job *job);
 
-/* Checks what is known before labels are: names of outputs, the raster of --stats, and whether the
- * memory that qfz_label_outputs will have suffices for polygons. */
+/* Checks what is known before labels are: names of outputs and columns, the raster of --stats, and
+ * whether the memory that qfz_label_outputs will have suffices for polygons. */
 qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64_t memory_bytes,
                                    qfz_error *err);
 
@@ -48,11 +49,11 @@ void qfz_label_outputs_clean(const qfz_job *job);
 qfz_status qfz_label_outputs_open(qfz_label_outputs *outputs, qfz_error *err);
 void qfz_label_outputs_close(qfz_label_outputs *outputs); /* deletes unfinished files */
 
-/* The pass over the labels for zones and neighbours.  Then outputs->zones can be read, once. */
+/* The pass over the labels for tables and pictures.  Then outputs->facts can be read, once. */
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *outputs, qfz_error *err);
 
 /* Writes the outputs, complete but under temporary names; polygons by passes of their own.  The
- * zones are closed. */
+ * facts are closed. */
 qfz_status qfz_label_outputs_finish(qfz_label_outputs *outputs, qfz_error *err);
 
 /* As qfz_sink_place() and qfz_sink_commit(). */

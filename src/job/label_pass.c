@@ -30,7 +30,8 @@ static qfz_status visit_tile(void *arg, int64_t tile, int thread, qfz_error *err
     const qfz_box box = qfz_label_pass_box(t, own, p->margin);
     const int64_t room = (t->tile_w + 1) * (t->tile_h + 1);
     if (!p->labels[thread]) QFZ_TRY(QFZ_NEW(&p->labels[thread], room, err));
-    QFZ_TRY(pass->read(pass->arg, thread, box, p->labels[thread], err));
+    const qfz_label_grid grid = {p->labels[thread], qfz_box_w(box), true};
+    QFZ_TRY(pass->read(pass->arg, thread, box, grid, err));
     const qfz_label_tile labels = {
         .box = own, .h = qfz_box_h(box), .w = qfz_box_w(box), .labels = p->labels[thread]};
     QFZ_TRY(p->visit(p->arg, thread, &labels, err));

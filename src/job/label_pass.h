@@ -3,14 +3,17 @@
 #ifndef QFZ_LABEL_PASS_H
 #define QFZ_LABEL_PASS_H
 
+#include "core/label_grid.h"
 #include "core/tiling.h"
 #include "job/progress.h"
 #include "regions/regions.h"
 
 typedef struct qfz_label_pass {
-    /* Reads the labels of a box, in the thread of this number. */
-    qfz_status (*read)(void *arg, int thread, qfz_box box, uint64_t *labels, qfz_error *err);
+    /* Reads the labels of a box, in the thread of this number.  Rows of `labels` are at least as
+     * long as those of the box; what is between them may be overwritten. */
+    qfz_status (*read)(void *arg, int thread, qfz_box box, qfz_label_grid labels, qfz_error *err);
     void *arg;
+    bool is_narrow; /* read() also reads labels of 32 bits */
     qfz_tiling tiling;
     int n_threads;
     qfz_job_progress *progress;

@@ -5,7 +5,8 @@
  * Tiles are written in any order.  Without a work folder they go into the output files at once.
  * With one, they go into a journal (output_journal.h), and from the journal into the files after
  * the last tile.  Several processes write parts (ranges of rows), which one process joins at the
- * end. Invariant: no output has its final name before all of them are complete. */
+ * end. Invariant: no output has its final name before all of them are complete, those
+ * of all alphas of the job. */
 #ifndef QFZ_OUTPUTS_H
 #define QFZ_OUTPUTS_H
 
@@ -78,9 +79,9 @@ qfz_status qfz_outputs_finish(qfz_outputs *outputs, qfz_error *err);
 /* The run time of tables, merging, layouts and copies, relative to the passes, whose share is 1. */
 double qfz_outputs_share(const qfz_run *run);
 
-/* After finish() in all processes: one of them joins the parts, makes the table, and gives the
- * outputs their final names. */
-qfz_status qfz_outputs_join(qfz_outputs *outputs, qfz_error *err);
+/* After finish() in all processes: one of them joins the parts, makes the tables, and gives the
+ * outputs of all n alphas their final names. */
+qfz_status qfz_outputs_join(qfz_outputs *list, int64_t n, qfz_error *err);
 
 /* Deletes the parts of all processes after a failure.  Called by one of them, after all have closed
  * their outputs. */

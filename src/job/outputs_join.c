@@ -36,7 +36,7 @@ static qfz_status rows_of_parts(const qfz_outputs *out, const qfz_sink_spec *spe
 static qfz_status report_part(void *arg, double part, qfz_error *err)
 {
     qfz_run *const run = arg;
-    return qfz_progress_advance_to(&run->progress, part, err);
+    return qfz_progress_advance_to(run->progress, part, err);
 }
 
 /* Does everything that can fail before a raster gets its name.  sink NULL: it has its name. */
@@ -45,7 +45,7 @@ static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz
     qfz_run *const run = out->run;
     if (!sink) return QFZ_OK;
     if (qfz_output_is_copied(run->setup->job->format, path))
-        qfz_progress_begin(&run->progress, "copying", QFZ_COPYING_SHARE, 0);
+        qfz_progress_begin(run->progress, "copying", QFZ_COPYING_SHARE, 0);
     return qfz_sink_finish(sink, report_part, run, err);
 }
 
@@ -60,7 +60,7 @@ static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
     if (out->journal) qfz_output_clean(spec->path);
     qfz_sink_close(out->sinks[i]); /* a part */
     out->sinks[i] = NULL;
-    qfz_progress_begin(&run->progress, "merging", QFZ_MERGING_SHARE / out->n_rasters, 0);
+    qfz_progress_begin(run->progress, "merging", QFZ_MERGING_SHARE / out->n_rasters, 0);
     const qfz_status st =
         qfz_parts_merge(&out->sinks[i], run->source, &options, spec, rows, report_part, run, err);
     free(rows);
@@ -105,7 +105,7 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     }
     if (out->journal) qfz_output_clean(spec.path);
     QFZ_TRY(qfz_sink_create(&layout, out->run->source, &options, &spec, err));
-    qfz_progress_begin(&out->run->progress, "layout", QFZ_LAYOUT_SHARE, 0);
+    qfz_progress_begin(out->run->progress, "layout", QFZ_LAYOUT_SHARE, 0);
     QFZ_TRY_OR(st, cleanup,
                qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, setup->n_threads,
                                   report_part, out->run, err));
@@ -174,7 +174,7 @@ static qfz_status make_forest_table(qfz_outputs *out, qfz_error *err)
     qfz_run *const run = out->run;
     if (!out->forest) return QFZ_OK;
     if (out->journal) qfz_output_clean(run->setup->job->forest);
-    qfz_progress_begin(&run->progress, "tree", QFZ_TABLE_SHARE, 0);
+    qfz_progress_begin(run->progress, "tree", QFZ_TABLE_SHARE, 0);
     QFZ_TRY(qfz_forest_table_write(out->forest, run, &out->forest_table, err));
     return qfz_table_finish(out->forest_table, err);
 }
@@ -184,7 +184,7 @@ static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
     qfz_run *const run = out->run;
     QFZ_TRY(qfz_outputs_labels_gather(out, err));
     if (out->journal && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
-    if (run->setup->job->regions) qfz_progress_begin(&run->progress, "table", QFZ_TABLE_SHARE, 0);
+    if (run->setup->job->regions) qfz_progress_begin(run->progress, "table", QFZ_TABLE_SHARE, 0);
     if (run->n_parts > 1)
         QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
     else
@@ -194,23 +194,31 @@ static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
     return make_forest_table(out, err);
 }
 
-/* The tables and the rasters are complete on disk before the first of them is renamed, so a failure
- * leaves no output. */
-qfz_status qfz_outputs_join(qfz_outputs *out, qfz_error *err)
+/* The tables and the rasters of all alphas are complete on disk before the first of them is
+ * renamed, so a failure leaves no output. */
+static qfz_status finish_and_place(qfz_outputs *list, int64_t n, qfz_error *err)
 {
-    qfz_run *const run = out->run;
-    if (run->setup->comparison) return QFZ_OK;
-    qfz_outputs_widen_cache(run); /* for formats that are made by copying */
-    if (run->work) QFZ_TRY(qfz_work_folder_finish(run->work, err));
-    QFZ_TRY(make_tables(out, err));
-    if (qfz_outputs_has_layout(run->setup->job)) {
-        QFZ_TRY(convert_layout(out, err));
-    } else {
-        QFZ_TRY(finish_rasters(out, err));
-        QFZ_TRY(place(out, err));
-        QFZ_TRY(commit(out, err));
-    }
-    for (int part = 0; part < run->n_parts; part++)
-        qfz_region_parts_delete(run, part);
+    for (int64_t i = 0; i < n; i++)
+        QFZ_TRY(make_tables(&list[i], err));
+    if (qfz_outputs_has_layout(list->run->setup->job)) return convert_layout(list, err);
+    for (int64_t i = 0; i < n; i++)
+        QFZ_TRY(finish_rasters(&list[i], err));
+    for (int64_t i = 0; i < n; i++)
+        QFZ_TRY(place(&list[i], err));
+    for (int64_t i = 0; i < n; i++)
+        QFZ_TRY(commit(&list[i], err));
+    return QFZ_OK;
+}
+
+qfz_status qfz_outputs_join(qfz_outputs *list, int64_t n, qfz_error *err)
+{
+    qfz_run *const first = list->run;
+    if (first->setup->comparison) return QFZ_OK;
+    qfz_outputs_widen_cache(first); /* for formats that are made by copying */
+    if (first->work) QFZ_TRY(qfz_work_folder_finish(first->work, err));
+    QFZ_TRY(finish_and_place(list, n, err));
+    for (int64_t i = 0; i < n; i++)
+        for (int part = 0; part < first->n_parts; part++)
+            qfz_region_parts_delete(list[i].run, part);
     return QFZ_OK;
 }

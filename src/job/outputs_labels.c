@@ -1,28 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/outputs_labels.h"
 
+#include <string.h>
+
 #include "core/memory.h"
 #include "job/raster_options.h"
 
-/* Labels of the sink, of 32 or 64 bits. */
-static qfz_status read_labels(void *arg, int thread, qfz_box box, uint64_t *labels, qfz_error *err)
+/* Labels of the sink, of 32 or 64 bits.  They are read into the end of the grid, from where each
+ * moves forward to its place. */
+static qfz_status read_labels(void *arg, int thread, qfz_box box, qfz_label_grid labels,
+                              qfz_error *err)
 {
     const qfz_outputs *const out = arg;
     const int i = out->n_rasters - 1; /* the last raster of a task has the labels */
-    const int64_t n = qfz_box_h(box) * qfz_box_w(box);
+    const bool is_wide = out->specs[i].type == QFZ_OUT_U64;
+    const int64_t w = qfz_box_w(box), h = qfz_box_h(box), px_bytes = is_wide ? 8 : 4;
     (void)thread;
-    if (out->specs[i].type == QFZ_OUT_U64)
-        return qfz_sink_read(out->sinks[i], box, labels, NULL, err);
-    const uint32_t *const narrow = (const uint32_t *)labels + n;
-    QFZ_TRY(qfz_sink_read(out->sinks[i], box, (uint32_t *)labels + n, NULL, err));
-    for (int64_t p = 0; p < n; p++)
-        labels[p] = narrow[p];
+    if (labels.is_wide == is_wide && labels.pitch == w)
+        return qfz_sink_read(out->sinks[i], box, labels.labels, NULL, err);
+    char *const read = (char *)qfz_label_grid_at(labels, h - 1, w) - h * w * px_bytes;
+    QFZ_TRY(qfz_sink_read(out->sinks[i], box, read, NULL, err));
+    for (int64_t y = 0; y < h; y++) {
+        void *const row = qfz_label_grid_at(labels, y, 0);
+        const char *const from = read + y * w * px_bytes;
+        if (labels.is_wide == is_wide)
+            memmove(row, from, (size_t)(w * px_bytes));
+        else
+            for (int64_t x = 0; x < w; x++)
+                ((uint64_t *)row)[x] = ((const uint32_t *)(const void *)from)[x];
+    }
     return QFZ_OK;
 }
 
 int64_t qfz_outputs_labels_bytes(const qfz_setup *setup)
 {
-    return (setup->memory_bytes - setup->cache_bytes) / 7 * 4;
+    return (setup->memory_bytes - setup->cache_bytes) / 7 * 4 / qfz_job_n_alphas(setup->job);
 }
 
 qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
@@ -32,6 +44,8 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
     const qfz_job *const job = setup->job;
     if (!qfz_label_outputs_wanted(job)) return QFZ_OK;
     const bool has_values = job->task != QFZ_CUT;
+    qfz_zone_needs needs = qfz_zone_columns_needs(job->columns);
+    needs.zones |= job->stats != NULL;
     qfz_thread_contexts_close(&run->contexts);
     qfz_tile_cache_close(&run->cache);
     if (out->journal) qfz_label_outputs_clean(job);
@@ -41,10 +55,11 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
         .source = run->source,
         .pass = {.read = read_labels,
                  .arg = out,
+                 .is_narrow = out->specs[out->n_rasters - 1].type == QFZ_OUT_U32,
                  .n_threads = setup->n_threads,
-                 .progress = &run->progress},
+                 .progress = run->progress},
         .memory_bytes = qfz_outputs_labels_bytes(setup),
-        .has_zones = job->stats != NULL,
+        .needs = needs,
         .image = has_values ? run->source : NULL,
         .rule = has_values ? &setup->rule : NULL,
     };

@@ -84,10 +84,10 @@ qfz_status qfz_outputs_replay(qfz_outputs *out, qfz_error *err)
     QFZ_TRY_OR(st, cleanup, clean(out, err));
     QFZ_TRY_OR(st, cleanup, qfz_outputs_create(out, err));
     QFZ_TRY_OR(st, cleanup, room_init(&r, run->setup, err));
-    qfz_progress_begin(&run->progress, "writing", 0.05, run->end_tile - run->first_tile);
+    qfz_progress_begin(run->progress, "writing", 0.05, run->end_tile - run->first_tile);
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++) {
         QFZ_TRY_OR(st, cleanup, replay_tile(out, tile, &r, err));
-        QFZ_TRY_OR(st, cleanup, qfz_progress_advance(&run->progress, err));
+        QFZ_TRY_OR(st, cleanup, qfz_progress_advance(run->progress, err));
     }
 
 cleanup:

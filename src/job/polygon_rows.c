@@ -12,15 +12,16 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/parallel.h"
+#include "job/label_strips.h"
 #include "job/raster_options.h"
 
 enum {
     ROWS = 4096,           /* of a batch */
     BATCH_BYTES = 4 << 20, /* about as many, of geometries */
     TILE_PX_MIN = 1 << 12,
-    TILE_PX_MAX = 1 << 20,
-    PX_BYTES = 120, /* of a tile in which each pixel is a region: labels, corners, chains */
+    TILE_PX_MAX = 1 << 18, /* what the caches of a processor hold */
+    TILE_SIDE = 1 << 9,
+    PX_BYTES = 112, /* of a tile in which each pixel is a region: corners and chains */
     /* Of a corner: in chains, as a number in the CRS, in the table's batch, in GDAL. */
     CORNER_BYTES = 2 + 2 * 16 + 2 * 16 + 3 * 16
 };
@@ -33,9 +34,8 @@ typedef struct polygons {
     const char *folder;
     int64_t memory_bytes;
 
-    qfz_tiling tiling;
+    int64_t tile_px;      /* traced at once */
     qfz_arcs *arcs;       /* for each thread */
-    uint64_t **tiles;     /* for each thread: labels with all pixels around */
     pthread_mutex_t lock; /* of chains and map */
     qfz_arc_store *store;
     qfz_corner_map *map; /* NULL: lines are not simplified */
@@ -88,12 +88,10 @@ static qfz_status open_tracing(polygons *p, qfz_error *err)
 {
     const qfz_source_info *const info = qfz_source_get_info(p->source);
     const int n_threads = p->pass->n_threads;
-    const int64_t most = p->memory_bytes / 4 / PX_BYTES / n_threads;
+    const int64_t most = p->memory_bytes / 8 / PX_BYTES / n_threads;
     const int64_t corner_bytes = qfz_polygon_bytes(1) + CORNER_BYTES;
-    const int64_t px = clamp(most, TILE_PX_MIN, TILE_PX_MAX), side = p->job->tile_px;
-    QFZ_TRY(qfz_tiling_choose(&p->tiling, info, side * side <= px ? (int32_t)side : 0, px, err));
+    p->tile_px = clamp(most, TILE_PX_MIN, TILE_PX_MAX);
     QFZ_TRY(QFZ_NEW_ZERO(&p->arcs, n_threads, err));
-    QFZ_TRY(QFZ_NEW_ZERO(&p->tiles, n_threads, err));
     if (p->job->simplify_tolerance > 0)
         QFZ_TRY(qfz_corner_map_create(&p->map, info->w, info->h, err));
     return qfz_arc_store_create(&p->store, p->memory_bytes / 4, p->memory_bytes / 2 / corner_bytes,
@@ -102,65 +100,51 @@ static qfz_status open_tracing(polygons *p, qfz_error *err)
 
 static void close_tracing(polygons *p)
 {
-    for (int i = 0; i < p->pass->n_threads; i++) {
-        if (p->arcs) qfz_arcs_fini(&p->arcs[i]);
-        if (p->tiles) free(p->tiles[i]);
-    }
+    for (int i = 0; p->arcs && i < p->pass->n_threads; i++)
+        qfz_arcs_fini(&p->arcs[i]);
     free(p->arcs);
-    free(p->tiles);
     p->arcs = NULL;
-    p->tiles = NULL;
 }
 
-/* Reads a tile and the pixels around it; there are none outside the raster.  The rows are read into
- * the end of the array, from where each moves forward to its place. */
-static qfz_status read_tile(const polygons *p, int thread, qfz_box box, qfz_error *err)
+static qfz_status trace_tile(polygons *p, int thread, qfz_box box, qfz_label_grid labels,
+                             qfz_error *err)
 {
-    const qfz_tiling *const t = &p->tiling;
-    const int64_t w = qfz_box_w(box) + 2, h = qfz_box_h(box) + 2;
-    const qfz_box around = {.y0 = box.y0 > 0 ? box.y0 - 1 : 0,
-                            .x0 = box.x0 > 0 ? box.x0 - 1 : 0,
-                            .y1 = box.y1 < t->h ? box.y1 + 1 : t->h,
-                            .x1 = box.x1 < t->w ? box.x1 + 1 : t->w};
-    const int64_t n = qfz_box_w(around), n_rows = qfz_box_h(around);
-    const int64_t left = around.x0 - box.x0 + 1, top = around.y0 - box.y0 + 1;
-    if (!p->tiles[thread])
-        QFZ_TRY(QFZ_NEW_LARGE(&p->tiles[thread], (t->tile_w + 2) * (t->tile_h + 2), err));
-    uint64_t *const tile = p->tiles[thread], *const read = tile + w * h - n * n_rows;
-    QFZ_TRY(p->pass->read(p->pass->arg, thread, around, read, err));
-    memset(tile, 0, (size_t)(top * w) * sizeof *tile);
-    for (int64_t y = 0; y < n_rows; y++) {
-        uint64_t *const row = tile + (top + y) * w;
-        memmove(row + left, read + y * n, (size_t)n * sizeof *row);
-        if (left) row[0] = 0;
-        if (left + n < w) row[w - 1] = 0;
-    }
-    memset(tile + (top + n_rows) * w, 0, (size_t)((h - top - n_rows) * w) * sizeof *tile);
-    return QFZ_OK;
-}
-
-static qfz_status trace_tile(void *arg, int64_t tile, int thread, qfz_error *err)
-{
-    polygons *const p = arg;
     qfz_arcs *const arcs = &p->arcs[thread];
-    const qfz_box box = qfz_tiling_box(&p->tiling, tile / p->tiling.n_x, tile % p->tiling.n_x);
-    QFZ_TRY(read_tile(p, thread, box, err));
-    QFZ_TRY(qfz_arcs_trace(arcs, box, p->tiles[thread], err));
+    QFZ_TRY(qfz_arcs_trace(arcs, box, labels, err));
     pthread_mutex_lock(&p->lock);
     const qfz_status st = qfz_arc_store_add(p->store, arcs, err);
     if (p->map) qfz_corner_map_add(p->map, box, arcs);
     pthread_mutex_unlock(&p->lock);
-    QFZ_TRY(st);
-    return qfz_progress_advance(p->pass->progress, err);
+    return st;
+}
+
+/* Traces tiles of a strip, about as wide as they are high. */
+static qfz_status trace_strip(void *arg, int thread, const qfz_label_strip *strip, qfz_error *err)
+{
+    polygons *const p = arg;
+    const qfz_box box = strip->box;
+    const int64_t h = clamp(p->tile_px / qfz_box_w(box), TILE_SIDE, p->tile_px);
+    const int64_t w = clamp(p->tile_px / h, 1, p->tile_px);
+    for (int64_t y0 = box.y0; y0 < box.y1; y0 += h)
+        for (int64_t x0 = box.x0; x0 < box.x1; x0 += w) {
+            const qfz_box tile = {y0, x0, y0 + h < box.y1 ? y0 + h : box.y1,
+                                  x0 + w < box.x1 ? x0 + w : box.x1};
+            const qfz_label_grid labels = {
+                qfz_label_grid_at(strip->labels, y0 - box.y0, x0 - box.x0), strip->labels.pitch,
+                strip->labels.is_wide};
+            QFZ_TRY(trace_tile(p, thread, tile, labels, err));
+        }
+    return QFZ_OK;
 }
 
 static qfz_status trace_all(polygons *p, qfz_error *err)
 {
-    const int64_t n = p->tiling.n_x * p->tiling.n_y;
-    qfz_progress_begin(p->pass->progress, "tracing", QFZ_POLYGONS_SHARE / 2, n);
+    const qfz_source_info *const info = qfz_source_get_info(p->source);
     if (pthread_mutex_init(&p->lock, NULL) != 0)
         return qfz_fail(err, QFZ_ENOMEM, "out of memory for a lock");
-    const qfz_status st = qfz_parallel_for(p->pass->n_threads, n, trace_tile, p, err);
+    const qfz_status st = qfz_label_strips_run(p->pass, info, p->job->tile_px,
+                                               p->memory_bytes / 8 / p->pass->n_threads, "tracing",
+                                               QFZ_POLYGONS_SHARE / 2, trace_strip, p, err);
     (void)pthread_mutex_destroy(&p->lock);
     close_tracing(p);
     return st;
@@ -180,7 +164,7 @@ static qfz_status open_rows(polygons *p, int64_t n_rows, qfz_error *err)
                                  .n_rows = n_rows,
                                  .n_threads = p->pass->n_threads};
     const qfz_output_options options = qfz_job_output_options(p->job);
-    const int64_t h = p->tiling.h;
+    const int64_t h = qfz_source_get_info(p->source)->h;
     double x[3] = {0, 1, 0}, y[3] = {0, 0, 1};
     QFZ_TRY(QFZ_NEW(&p->weights_before, h + 1, err));
     p->weights_before[0] = 0;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/retry.h"
 #include "stitch/stitch.h"
 
 void qfz_progress_init(qfz_job_progress *progress, const qfz_job *job, const qfz_ranks *ranks,
@@ -35,7 +36,8 @@ static bool report(qfz_job_progress *progress, double part)
                               .done = progress->reported,
                               .step = progress->step,
                               .tiles_done = progress->has_tiles ? progress->items_done : 0,
-                              .tiles = progress->has_tiles ? progress->items : 0};
+                              .tiles = progress->has_tiles ? progress->items : 0,
+                              .retries = qfz_retries_so_far()};
     return progress->report(&now, progress->arg) != 0;
 }
 

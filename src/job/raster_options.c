@@ -25,6 +25,8 @@ qfz_source_options qfz_job_source_options(const qfz_job *job)
                                 .is_labels = job->task == QFZ_REGIONS,
                                 .edges = job->task == QFZ_CUT ? NULL : job->edges,
                                 .alpha = job->criterion.alpha,
+                                .alphas = job->task == QFZ_CUT ? job->alphas : NULL,
+                                .n_alphas = job->task == QFZ_CUT ? job->n_alphas : 0,
                                 .retry = retry_of(job),
                                 .allow_network = job->allow_network};
 }

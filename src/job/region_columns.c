@@ -85,6 +85,14 @@ static void add(qfz_region_columns *c, content what, int band)
     c->specs[c->n_columns++] = (qfz_column){.name = made->name, .type = kinds[what].type};
 }
 
+static void close_lon_lat(qfz_region_columns *c)
+{
+    for (int i = 0; i < c->n_threads; i++) {
+        qfz_lon_lat_close(c->lon_lat[i]);
+        c->lon_lat[i] = NULL;
+    }
+}
+
 static void choose(qfz_region_columns *c, int n_stats)
 {
     for (content i = 0; i < MEAN; i++)
@@ -92,6 +100,13 @@ static void choose(qfz_region_columns *c, int n_stats)
     for (int b = 0; b < n_stats; b++)
         for (content i = MEAN; i < CONTENTS; i++)
             add(c, i, b);
+}
+
+void qfz_region_columns_use(qfz_region_columns *c, const bool *is_chosen)
+{
+    for (int i = 0; i < c->n_columns; i++)
+        if (is_chosen[i] && (c->columns[i].content == LON || c->columns[i].content == LAT)) return;
+    close_lon_lat(c);
 }
 
 int qfz_region_columns_most(int n_stats)
@@ -147,8 +162,7 @@ void qfz_region_columns_close(qfz_region_columns *c)
     free(c->y);
     free(c->lon);
     free(c->lat);
-    for (int i = 0; i < c->n_threads; i++)
-        qfz_lon_lat_close(c->lon_lat[i]);
+    close_lon_lat(c);
     free(c);
 }
 

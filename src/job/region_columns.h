@@ -16,6 +16,10 @@ qfz_status qfz_region_columns_open(qfz_region_columns **columns, const qfz_sourc
                                    qfz_error *err);
 void qfz_region_columns_close(qfz_region_columns *columns); /* NULL is allowed */
 
+/* Values of longitude and latitude are wanted only if is_chosen[i] is true for their number i among
+ * the columns.  Until this call, all values are. */
+void qfz_region_columns_use(qfz_region_columns *columns, const bool *is_chosen);
+
 /* The largest number of columns. */
 int qfz_region_columns_most(int n_stats);
 

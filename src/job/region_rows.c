@@ -14,7 +14,7 @@ static int stats_bands(const qfz_setup *setup)
 /* Workers and caches are still there while GDAL keeps rows. */
 static int64_t memory_of(const qfz_setup *setup)
 {
-    return setup->memory_bytes / 4;
+    return setup->memory_bytes / 4 / qfz_job_n_alphas(setup->job);
 }
 
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)
@@ -34,7 +34,10 @@ static qfz_status open_columns(qfz_region_rows *rows, qfz_error *err)
     QFZ_TRY(qfz_region_columns_open(&regions, rows->run->source, setup->info.n_bands,
                                     stats_bands(setup), ROWS, setup->n_threads, err));
     const qfz_status st =
-        labels ? qfz_zone_columns_open(&zones, labels->stats, labels->zones, ROWS, err) : QFZ_OK;
+        labels ? qfz_zone_columns_open(&zones, rows->run->source,
+                                       qfz_table_columns_image(setup->job, rows->run->source),
+                                       labels->stats, ROWS, err)
+               : QFZ_OK;
     if (st == QFZ_OK)
         return qfz_table_columns_init(&rows->columns, regions, zones, setup->job->columns, err);
     qfz_region_columns_close(regions);
@@ -45,7 +48,7 @@ qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_o
                                 qfz_error *err)
 {
     const qfz_output_options options = qfz_job_output_options(run->setup->job);
-    *rows = (qfz_region_rows){.run = run, .labels = labels && labels->zones ? labels : NULL};
+    *rows = (qfz_region_rows){.run = run, .labels = labels && labels->facts.zones ? labels : NULL};
     QFZ_TRY(open_columns(rows, err));
     qfz_table_spec spec = rows->columns.spec;
     spec.path = run->setup->job->regions;
@@ -55,18 +58,18 @@ qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_o
     return qfz_table_create(&rows->table, run->source, &options, &spec, err);
 }
 
-/* The statistics of the next n regions.  Every region has pixels, and so a zone, unless the format
- * of the raster of labels does not keep them. */
+/* The columns of zones of the next n regions.  Every region has pixels, and so a zone, unless the
+ * format of the raster of labels does not keep them. */
 static qfz_status set_zones(qfz_region_rows *rows, int64_t n, qfz_error *err)
 {
     const qfz_record *zone;
     for (int64_t i = 0; rows->labels && i < n; i++) {
-        QFZ_TRY(qfz_zones_next(rows->labels->zones, &zone, err));
+        QFZ_TRY(qfz_zones_next(rows->labels->facts.zones, &zone, err));
         if (!zone || zone->label != (uint64_t)(rows->n + i + 1))
             return qfz_fail(err, QFZ_EIO,
                             "%s: the labels that were written read back otherwise, at label %lld",
                             rows->run->setup->job->dst, (long long)(rows->n + i + 1));
-        qfz_zone_columns_set(rows->columns.zones, i, zone);
+        QFZ_TRY(qfz_zone_columns_set(rows->columns.zones, i, &rows->labels->facts, zone, err));
     }
     return QFZ_OK;
 }
@@ -83,7 +86,7 @@ qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t
         QFZ_TRY(qfz_table_columns_fill(&rows->columns, records + first * words, some, &batch, err));
         QFZ_TRY(qfz_table_write(rows->table, &batch, err));
         rows->n += some;
-        QFZ_TRY(qfz_progress_advance_to(&rows->run->progress, (double)rows->n / total, err));
+        QFZ_TRY(qfz_progress_advance_to(rows->run->progress, (double)rows->n / total, err));
     }
     return QFZ_OK;
 }

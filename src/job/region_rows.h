@@ -11,7 +11,7 @@ typedef struct qfz_region_rows {
     qfz_run *run;
     qfz_table *table;
     qfz_table_columns columns;
-    qfz_label_outputs *labels; /* whose zones give statistics; NULL: none */
+    qfz_label_outputs *labels; /* whose facts give columns; NULL: none */
     int64_t n;                 /* rows written */
 } qfz_region_rows;
 
@@ -19,8 +19,8 @@ typedef struct qfz_region_rows {
  * rows in the memory of the job (qfz_table_check_rows()). */
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err);
 
-/* Creates the job's table.  labels (borrowed): its zones, which have a record for each row, give
- * the statistics of --stats; NULL: none.  The caller calls close() even after a failure. */
+/* Creates the job's table.  labels (borrowed): its facts, with a record for each row, give the
+ * columns of zones; NULL: there are none.  The caller calls close() even after a failure. */
 qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_outputs *labels,
                                 qfz_error *err);
 

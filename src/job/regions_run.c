@@ -5,9 +5,8 @@
 
 #include "core/memory.h"
 #include "job/label_outputs.h"
-#include "job/output_links.h"
+#include "job/output_names.h"
 #include "job/raster_options.h"
-#include "job/table_columns.h"
 #include "job/regions_check.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
@@ -25,7 +24,8 @@ typedef struct regions_run {
     qfz_table *table;
 } regions_run;
 
-static qfz_status read_labels(void *arg, int thread, qfz_box box, uint64_t *labels, qfz_error *err)
+static qfz_status read_labels(void *arg, int thread, qfz_box box, qfz_label_grid labels,
+                              qfz_error *err)
 {
     regions_run *const run = arg;
     return qfz_source_read_labels(run->readers[thread], box, labels, err);
@@ -36,11 +36,6 @@ static qfz_status check_outputs(regions_run *run, int64_t memory_bytes, qfz_erro
     const qfz_output_options options = qfz_job_output_options(&run->job);
     if (run->job.regions)
         QFZ_TRY(qfz_table_check(run->source, &options, run->job.regions, QFZ_POINTS, err));
-    if (run->job.columns) {
-        QFZ_TRY(qfz_source_locate(run->source, err));
-        QFZ_TRY(
-            qfz_table_columns_check(run->source, 0, run->job.stats != NULL, run->job.columns, err));
-    }
     return qfz_label_outputs_check(&run->job, run->source, memory_bytes, err);
 }
 
@@ -62,6 +57,20 @@ static int64_t outputs_bytes(int64_t budget)
     return bytes > least ? bytes : least;
 }
 
+/* Polygons alone read each block of a file once: no more of them stay in memory than a thread needs
+ * for a row of blocks. */
+static void limit_cache(const regions_run *run)
+{
+    const qfz_job *const job = &run->job;
+    const qfz_source_info *const info = qfz_source_get_info(run->source);
+    const int64_t usual = qfz_setup_first_cache(job);
+    const bool alone =
+        job->polygons && !job->regions && !job->neighbours && !job->colors && !job->quicklook;
+    if (!alone || qfz_source_cache_bytes(run->source, info->w) == 0) return;
+    const int64_t bytes = 2 * info->w * info->block_h * info->px_bytes * run->n_readers;
+    if (bytes < usual) qfz_raster_set_cache(job->config, bytes);
+}
+
 static qfz_status open_run(regions_run *run, qfz_error *err)
 {
     qfz_job *const job = &run->job;
@@ -69,20 +78,24 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
     int64_t bytes;
     QFZ_TRY(qfz_regions_check(job, err));
     QFZ_TRY(qfz_job_budget(job, &bytes, err));
-    QFZ_TRY(qfz_output_links_follow(job, run->links, err));
+    QFZ_TRY(qfz_output_names_follow(job, run->links, err));
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY(qfz_source_open(&run->source, &options, err));
     QFZ_TRY(check_outputs(run, outputs_bytes(bytes), err));
+    qfz_zone_needs needs = qfz_zone_columns_needs(job->columns);
+    needs.zones = job->regions || !job->polygons; /* polygons are counted, too */
     QFZ_TRY(open_readers(run, qfz_job_threads(job), err));
+    limit_cache(run);
     run->outputs = (qfz_label_outputs){
         .job = job,
         .source = run->source,
         .pass = {.read = read_labels,
                  .arg = run,
+                 .is_narrow = qfz_source_has_narrow_labels(run->source),
                  .n_threads = run->n_readers,
                  .progress = &run->progress},
         .memory_bytes = outputs_bytes(bytes),
-        .has_zones = job->regions || !job->polygons, /* polygons are counted, too */
+        .needs = needs,
     };
     return qfz_label_outputs_open(&run->outputs, err);
 }
@@ -103,11 +116,11 @@ static void close_run(regions_run *run)
 static qfz_status write_outputs(regions_run *run, qfz_report *report, qfz_error *err)
 {
     qfz_label_outputs *const outputs = &run->outputs;
-    if (outputs->has_zones)
+    if (outputs->needs.zones)
         QFZ_TRY(qfz_zone_rows_write(outputs, &run->table, &report->regions, &report->pixels, err));
     if (run->table) QFZ_TRY(qfz_table_finish(run->table, err));
     QFZ_TRY(qfz_label_outputs_finish(outputs, err));
-    if (!outputs->has_zones) {
+    if (!outputs->needs.zones) {
         report->regions = outputs->counts.labels;
         report->pixels = outputs->counts.pixels;
     }

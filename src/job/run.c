@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/run.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
 #include "job/setup_memory.h"
 #include "job/temp_folder.h"
 
@@ -38,15 +42,22 @@ static qfz_status attach(qfz_run *run, qfz_error *err)
     return qfz_work_folder_attach(run->work, QFZ_WORK_TASK, run->stitch, err);
 }
 
+/* The stitching of one alpha. */
+static qfz_status open_own_stitch(qfz_run *run, bool has_filter, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const int64_t bytes = setup->store_bytes / (has_filter ? 2 : 1) / qfz_job_n_alphas(setup->job);
+    return qfz_stitch_open(&run->stitch, &setup->rule, setup->kind, &setup->tiling, run->ranks,
+                           setup->n_threads, bytes, run->folder, err);
+}
+
 static qfz_status open_stitch(qfz_run *run, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
     qfz_temp_folder(setup->job, run->folder, sizeof run->folder);
     QFZ_TRY(qfz_filter_stage_open(&run->filter, setup, run->ranks, run->source, run->contexts.n,
                                   run->folder, err));
-    const int64_t bytes = run->filter.stitch ? setup->store_bytes / 2 : setup->store_bytes;
-    QFZ_TRY(qfz_stitch_open(&run->stitch, &setup->rule, setup->kind, &setup->tiling, run->ranks,
-                            setup->n_threads, bytes, run->folder, err));
+    QFZ_TRY(open_own_stitch(run, run->filter.stitch != NULL, err));
     return attach(run, err);
 }
 
@@ -59,7 +70,8 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
     *run = (qfz_run){
         .setup = setup, .source = source, .ranks = ranks, .work = work, .n_tiles = t->n_x * t->n_y};
     set_part(run);
-    qfz_progress_init(&run->progress, setup->job, ranks, times);
+    QFZ_TRY_OR(st, failed, QFZ_NEW(&run->progress, 1, err));
+    qfz_progress_init(run->progress, setup->job, ranks, times);
     qfz_raster_set_cache(setup->job->config, qfz_setup_cache_bytes(setup, source));
     QFZ_TRY_OR(st, failed,
                qfz_tile_cache_open(&run->cache, setup, run->first_tile, run->end_tile, err));
@@ -79,5 +91,28 @@ void qfz_run_close(qfz_run *run)
     qfz_thread_contexts_close(&run->contexts);
     qfz_stitch_close(run->stitch);
     qfz_curve_release(&run->curve);
+    free(run->progress);
+    *run = (qfz_run){0};
+}
+
+qfz_status qfz_run_open_alpha(qfz_run *run, const qfz_run *first, const qfz_setup *setup,
+                              qfz_error *err)
+{
+    *run = (qfz_run){.setup = setup,
+                     .source = first->source,
+                     .ranks = first->ranks,
+                     .part = first->part,
+                     .n_parts = first->n_parts,
+                     .first_tile = first->first_tile,
+                     .end_tile = first->end_tile,
+                     .n_tiles = first->n_tiles,
+                     .progress = first->progress};
+    memcpy(run->folder, first->folder, sizeof run->folder);
+    return open_own_stitch(run, first->filter.stitch != NULL, err);
+}
+
+void qfz_run_close_alpha(qfz_run *run)
+{
+    qfz_stitch_close(run->stitch);
     *run = (qfz_run){0};
 }

@@ -26,11 +26,15 @@ typedef struct qfz_run {
     qfz_stitch *stitch;      /* of the task itself */
     qfz_tile_cache cache;
     qfz_thread_contexts contexts;
-    qfz_job_progress progress;
+    qfz_job_progress *progress;
     int pass;        /* number of the current pass over the pixels, from 1 */
     qfz_count count; /* of regions; set after numbering */
     int level_bytes; /* QFZ_SALIENCY: qfz_level_bytes() of the largest saliency; 0: not yet known */
     qfz_curve curve; /* QFZ_CURVE: set at the end; the arrays belong to the run */
+
+    /* A job of several alphas has a run for each; NULL: this is the last one.  The first has the
+     * tiles, the threads, the filter and the progress. */
+    struct qfz_run *next_alpha;
 } qfz_run;
 
 /* Opens thread contexts, tile cache, filter and stitching.  With a work folder (NULL: none),
@@ -40,6 +44,12 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
                         qfz_source *source, qfz_work_folder *work, qfz_step_times *times,
                         qfz_error *err);
 void qfz_run_close(qfz_run *run); /* a run that is all 0 is allowed */
+
+/* Opens the run of another alpha of a job, whose first run is open.  The setup is that of the first
+ * alpha, but for job and alpha_level.  It is closed before the first one. */
+qfz_status qfz_run_open_alpha(qfz_run *run, const qfz_run *first, const qfz_setup *setup,
+                              qfz_error *err);
+void qfz_run_close_alpha(qfz_run *run);
 
 /* False for a process without tiles: there may be more parts than rows of tiles. */
 static inline bool qfz_run_owns_tiles(const qfz_run *run)

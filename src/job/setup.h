@@ -43,6 +43,12 @@ static inline bool qfz_job_is_of_part(const qfz_job *job)
     return job->phase == QFZ_PHASE_SUMMARISE || job->phase == QFZ_PHASE_RESOLVE;
 }
 
+/* The number of alphas that share the memory of a job. */
+static inline int64_t qfz_job_n_alphas(const qfz_job *job)
+{
+    return job->n_alphas > 0 ? job->n_alphas : 1;
+}
+
 /* The number of ranks that share this machine's processors and memory. */
 static inline int qfz_job_n_local(const qfz_job *job)
 {

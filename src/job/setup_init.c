@@ -142,8 +142,8 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
     const int64_t n_px = setup->info.w * setup->info.h;
-    const bool for_cpu =
-        n_px < DEVICE_PX_MIN || setup->kind == QFZ_JOINS || setup->rule.wants_forest;
+    const bool for_cpu = n_px < DEVICE_PX_MIN || setup->kind == QFZ_JOINS ||
+                         setup->rule.wants_forest || job->n_alphas > 0;
     const bool takes_cpu = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && for_cpu;
     int shown[QFZ_GPUS_MAX];
     qfz_device_request request = {.engine = takes_cpu ? QFZ_ENGINE_CPU : job->engine,

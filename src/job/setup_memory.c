@@ -15,7 +15,7 @@ enum {
 int64_t qfz_setup_source_bytes(const qfz_setup *setup)
 {
     const qfz_source_info *const info = &setup->info;
-    return (int64_t)qfz_type_bytes(info->type) * info->n_bands + (info->may_be_invalid ? 1 : 0);
+    return (int64_t)qfz_type_bytes(info->type) * info->n_planes + (info->may_be_invalid ? 1 : 0);
 }
 
 int64_t qfz_setup_edge_bytes(const qfz_setup *setup)

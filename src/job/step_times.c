@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "core/clock.h"
+#include "core/retry.h"
 
 static void end_last(qfz_step_times *times)
 {
@@ -38,4 +39,5 @@ void qfz_step_times_end(qfz_step_times *times, qfz_report *report)
     for (int i = 0; i < report->n_steps; i++)
         report->seconds += report->steps[i].seconds;
     report->peak_rss_bytes = peak_rss_bytes();
+    report->retries = qfz_retries_so_far();
 }

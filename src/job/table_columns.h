@@ -17,13 +17,17 @@ typedef struct qfz_table_columns {
     qfz_table_spec spec; /* without path, rows and threads */
 } qfz_table_columns;
 
-/* QFZ_EARG if names, separated by commas, name a column that a table of the source, which is
- * located, cannot have, or one twice.  Names of a table with columns of zones are checked by
- * qfz_table_columns_init().  names NULL: all columns. */
-qfz_status qfz_table_columns_check(const qfz_source *source, int n_stats, bool has_zones,
-                                   const char *names, qfz_error *err);
+/* The source whose values the job's table may count, or NULL: those of a cut are levels of edges,
+ * those of a raster of labels are labels. */
+const qfz_source *qfz_table_columns_image(const qfz_job *job, const qfz_source *source);
 
-/* take_regions and take_zones (NULL: none) belong to the columns, also after a failure. */
+/* QFZ_EARG if job->columns names a column that the table of the source, which is located, cannot
+ * have, or one twice.  stats: the raster of --stats, or NULL. */
+qfz_status qfz_table_columns_check(const qfz_job *job, const qfz_source *source,
+                                   const qfz_source *stats, qfz_error *err);
+
+/* names: separated by commas; NULL: the columns that a table has by default.  take_regions and
+ * take_zones (NULL: none) belong to the columns, also after a failure. */
 qfz_status qfz_table_columns_init(qfz_table_columns *columns, qfz_region_columns *take_regions,
                                   qfz_zone_columns *take_zones, const char *names, qfz_error *err);
 void qfz_table_columns_fini(qfz_table_columns *columns); /* zeroed columns are allowed */

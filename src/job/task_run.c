@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/task_run.h"
 
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "job/alphas.h"
 #include "job/curve.h"
 
 static const char *const phase_names[] = {"all", "summarise", "stitch", "resolve"};
@@ -34,11 +38,38 @@ static qfz_status end_here(qfz_run *run, const qfz_task_step *missing, int64_t t
                     phase_names[missing->phase]);
 }
 
-static qfz_status do_step(const qfz_task_step *step, qfz_run *run, qfz_error *err)
+/* ------------------------------------------------------------------------------ for each alpha */
+/* The visits of a pass to one tile. */
+typedef struct visits {
+    qfz_tile_visit_fn visit;
+    qfz_outputs *outputs; /* of each alpha; NULL: not the last pass */
+} visits;
+
+static qfz_status visit_alphas(qfz_run *first, qfz_thread_context *context, int64_t tile, void *arg,
+                               qfz_error *err)
 {
+    const visits *const v = arg;
+    const qfz_image image = context->tile;
+    int64_t i = 0;
+    for (qfz_run *run = first; run; run = run->next_alpha, i++) {
+        if (first->next_alpha) QFZ_TRY(qfz_alphas_load(run, i, context, &image, err));
+        QFZ_TRY(v->visit(run, context, tile, v->outputs ? &v->outputs[i] : NULL, err));
+    }
+    return QFZ_OK;
+}
+
+/* A step of the area filter is done once. */
+static qfz_status do_step(const qfz_task_step *step, bool is_of_filter, qfz_run *first,
+                          qfz_error *err)
+{
+    visits v = {.visit = step->visit};
     if (step->visit)
-        return qfz_tile_pass_run(run, step->share, step->is_done, step->visit, NULL, err);
-    return step->together(run, step->share, err);
+        return qfz_tile_pass_run(first, step->share, step->is_done, visit_alphas, &v, err);
+    if (is_of_filter) return step->together(first, step->share, err);
+    const double share = step->share / (double)qfz_job_n_alphas(first->setup->job);
+    for (qfz_run *run = first; run; run = run->next_alpha)
+        QFZ_TRY(step->together(run, share, err));
+    return QFZ_OK;
 }
 
 static int n_filter_steps(const qfz_run *run)
@@ -72,7 +103,7 @@ static qfz_status do_steps(const qfz_task_passes *passes, qfz_run *run, qfz_phas
             if (undone >= 0) return end_here(run, step, undone, has_own, err);
             continue;
         }
-        QFZ_TRY(do_step(step, run, err));
+        QFZ_TRY(do_step(step, i < n_first, run, err));
         has_own = true;
     }
     *next = QFZ_PHASE_RESOLVE;
@@ -83,16 +114,18 @@ static qfz_status do_steps(const qfz_task_passes *passes, qfz_run *run, qfz_phas
 static bool is_resolved(qfz_run *run, int64_t tile, void *arg)
 {
     (void)run;
-    const qfz_outputs *const outputs = arg;
-    return qfz_outputs_have(outputs, tile);
+    const visits *const v = arg;
+    return qfz_outputs_have(v->outputs, tile);
 }
 
 /* Completes this process's part of the outputs.  *last: all other parts are complete too, and this
  * process joins them. */
-static qfz_status finish(qfz_run *run, qfz_outputs *outputs, bool *last, qfz_error *err)
+static qfz_status finish(qfz_run *run, qfz_outputs *outputs, int64_t n, bool *last, qfz_error *err)
 {
-    qfz_step_times_begin(run->progress.times, "end");
-    qfz_status st = qfz_outputs_finish(outputs, err);
+    qfz_step_times_begin(run->progress->times, "end");
+    qfz_status st = QFZ_OK;
+    for (int64_t i = 0; i < n && st == QFZ_OK; i++)
+        st = qfz_outputs_finish(&outputs[i], err);
     QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
     *last = true;
     return run->setup->job->phase == QFZ_PHASE_RESOLVE
@@ -100,32 +133,52 @@ static qfz_status finish(qfz_run *run, qfz_outputs *outputs, bool *last, qfz_err
                : QFZ_OK;
 }
 
-static qfz_status resolve_into(const qfz_task_passes *passes, qfz_run *run, qfz_outputs *outputs,
-                               bool *last, qfz_error *err)
+/* outputs: of the n alphas. */
+static qfz_status open_outputs(const qfz_task_passes *passes, qfz_outputs *outputs, int64_t n,
+                               qfz_error *err)
 {
-    passes->plan(run, outputs);
-    qfz_status st = qfz_outputs_open(outputs, err);
+    for (int64_t i = 0; i < n; i++) {
+        passes->plan(outputs[i].run, &outputs[i]);
+        QFZ_TRY(qfz_outputs_open(&outputs[i], err));
+    }
+    return QFZ_OK;
+}
+
+static qfz_status resolve_into(const qfz_task_passes *passes, qfz_run *run, qfz_outputs *outputs,
+                               int64_t n, bool *last, qfz_error *err)
+{
+    visits v = {.visit = passes->resolve, .outputs = outputs};
+    qfz_status st = open_outputs(passes, outputs, n, err);
     QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
-    QFZ_TRY(
-        qfz_tile_pass_run(run, passes->resolve_share, is_resolved, passes->resolve, outputs, err));
-    QFZ_TRY(finish(run, outputs, last, err));
-    st = *last && run->ranks->rank == 0 ? qfz_outputs_join(outputs, err) : QFZ_OK;
+    QFZ_TRY(qfz_tile_pass_run(run, passes->resolve_share, is_resolved, visit_alphas, &v, err));
+    QFZ_TRY(finish(run, outputs, n, last, err));
+    st = *last && run->ranks->rank == 0 ? qfz_outputs_join(outputs, n, err) : QFZ_OK;
     return qfz_ranks_agree(run->ranks, st, err);
 }
 
-static qfz_status resolve(const qfz_task_passes *passes, qfz_run *run, bool *last, qfz_error *err)
+static qfz_status resolve(const qfz_task_passes *passes, qfz_run *first, bool *last, qfz_error *err)
 {
-    qfz_outputs outputs = {.run = run};
-    const qfz_status st = resolve_into(passes, run, &outputs, last, err);
-    qfz_outputs_close(&outputs);
-    if (st == QFZ_OK || run->setup->job->phase != QFZ_PHASE_ALL) return st;
-    (void)qfz_ranks_agree(run->ranks, QFZ_OK, err); /* wait until all have closed theirs */
-    if (run->ranks->rank == 0) qfz_outputs_abandon(&outputs);
+    const int64_t n = qfz_job_n_alphas(first->setup->job);
+    qfz_outputs *outputs = NULL;
+    int64_t i = 0;
+    qfz_status st = QFZ_NEW_ZERO(&outputs, n, err);
+    QFZ_TRY(qfz_ranks_agree(first->ranks, st, err));
+    for (qfz_run *run = first; run; run = run->next_alpha)
+        outputs[i++].run = run;
+    st = resolve_into(passes, first, outputs, n, last, err);
+    for (i = 0; i < n; i++)
+        qfz_outputs_close(&outputs[i]);
+    if (st != QFZ_OK && first->setup->job->phase == QFZ_PHASE_ALL) {
+        (void)qfz_ranks_agree(first->ranks, QFZ_OK, err); /* wait until all have closed theirs */
+        for (i = 0; i < n && first->ranks->rank == 0; i++)
+            qfz_outputs_abandon(&outputs[i]);
+    }
+    free(outputs);
     return st;
 }
 
 /* Finds what is known of the whole raster before its last pass. */
-static qfz_status count(qfz_run *run, qfz_error *err)
+static qfz_status count_one(qfz_run *run, qfz_error *err)
 {
     qfz_status st = QFZ_OK;
     if (run->setup->kind == QFZ_JOINS)
@@ -139,12 +192,20 @@ static qfz_status count(qfz_run *run, qfz_error *err)
     return qfz_ranks_agree(run->ranks, st, err);
 }
 
+static qfz_status count(qfz_run *first, qfz_error *err)
+{
+    for (qfz_run *run = first; run; run = run->next_alpha)
+        QFZ_TRY(count_one(run, err));
+    return QFZ_OK;
+}
+
 qfz_status qfz_task_run(const qfz_task_passes *passes, qfz_run *run, qfz_phase *next,
                         qfz_error *err)
 {
     const bool count_only = run->setup->job->count_only;
     bool over, last = true;
-    run->progress.scale = 1 / (1 + qfz_outputs_share(run) + filter_share(run));
+    const double n_alphas = (double)qfz_job_n_alphas(run->setup->job);
+    run->progress->scale = 1 / (1 + n_alphas * qfz_outputs_share(run) + filter_share(run));
     QFZ_TRY(do_steps(passes, run, next, &over, err));
     if (over && !(count_only && *next == QFZ_PHASE_RESOLVE)) return QFZ_OK;
     QFZ_TRY(count(run, err));

@@ -105,7 +105,7 @@ static qfz_status number(qfz_run *run, double share, qfz_error *err)
 {
     const qfz_combine add =
         qfz_type_is_float(run->setup->info.type) ? add_float_sums : add_integer_sums;
-    qfz_progress_begin(&run->progress, "numbering", share, 0);
+    qfz_progress_begin(run->progress, "numbering", share, 0);
     QFZ_TRY(qfz_step_number_all(run, err));
     if (run->setup->job->count_only) return QFZ_OK;
     return qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(run->setup), add, err);

@@ -64,8 +64,8 @@ static int stitch_progress(double done, void *arg)
 qfz_status qfz_step_stitch_on_host(qfz_run *run, qfz_stitch *stitch, const char *step, double share,
                                    qfz_error *err)
 {
-    qfz_progress_begin(&run->progress, step, share, 0);
-    return qfz_stitch_solve(stitch, stitch_progress, &run->progress, err);
+    qfz_progress_begin(run->progress, step, share, 0);
+    return qfz_stitch_solve(stitch, stitch_progress, run->progress, err);
 }
 
 qfz_status qfz_step_stitch(qfz_run *run, double share, qfz_error *err)

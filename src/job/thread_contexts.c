@@ -24,7 +24,7 @@ static int64_t read_bytes(const qfz_setup *setup, const qfz_source *source)
     const qfz_source_info *const info = &setup->info;
     const int64_t h = setup->tiling.tile_h, w = setup->tiling.tile_w;
     const int64_t px = setup->engine->stream ? qfz_source_part_px(source, h, w) : h * w;
-    return px * info->n_bands * (int64_t)qfz_type_bytes(info->type);
+    return px * info->n_planes * (int64_t)qfz_type_bytes(info->type);
 }
 
 static qfz_status context_open(qfz_thread_context *context, const qfz_setup *setup,
@@ -57,6 +57,18 @@ static int first_context(const qfz_thread_contexts *contexts, int64_t device)
     return qfz_first_context(contexts->setup, contexts->n, device);
 }
 
+/* Workers with a rule of their own. */
+static qfz_status open_each(qfz_thread_contexts *contexts, int first, int end, qfz_worker_spec spec,
+                            qfz_error *err)
+{
+    for (int i = first; i < end; i++) {
+        contexts->list[i].rule = *spec.rule;
+        spec.rule = &contexts->list[i].rule;
+        QFZ_TRY(contexts->setup->engine->open(contexts->workers + i, 1, &spec, err));
+    }
+    return QFZ_OK;
+}
+
 static qfz_status workers_open(qfz_thread_contexts *contexts, int64_t device, qfz_error *err)
 {
     const qfz_setup *const setup = contexts->setup;
@@ -69,6 +81,7 @@ static qfz_status workers_open(qfz_thread_contexts *contexts, int64_t device, qf
                                   .n_threads = 1,
                                   .device = setup->choice.devices[device],
                                   .method = setup->method};
+    if (setup->job->n_alphas > 0) return open_each(contexts, first, end, spec, err);
     return end > first ? setup->engine->open(contexts->workers + first, end - first, &spec, err)
                        : QFZ_OK;
 }

@@ -13,12 +13,13 @@
 typedef struct qfz_thread_context {
     qfz_source *source;
     qfz_worker *worker;
-    void *pixels;      /* of a tile that is not cached, or of the rows of it that were just read */
-    uint8_t *valid;    /* of a whole tile; NULL: all pixels are valid */
-    uint32_t *edges;   /* levels of a whole tile; NULL: levels are of pixels */
-    qfz_image tile;    /* the loaded tile */
-    qfz_box box;       /* of the loaded tile in the raster */
-    void *out;         /* one tile of output; NULL: the job only counts */
+    qfz_rule rule;   /* of a job of several alphas: what the worker follows, at the present alpha */
+    void *pixels;    /* of a tile that is not cached, or of the rows of it that were just read */
+    uint8_t *valid;  /* of a whole tile; NULL: all pixels are valid */
+    uint32_t *edges; /* levels of a whole tile; NULL: levels are of pixels */
+    qfz_image tile;  /* the loaded tile */
+    qfz_box box;     /* of the loaded tile in the raster */
+    void *out;       /* one tile of output; NULL: the job only counts */
     uint64_t *records; /* records_n region records; NULL: no table */
     int64_t records_n;
 } qfz_thread_context;

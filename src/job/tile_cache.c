@@ -79,7 +79,7 @@ qfz_status qfz_tile_cache_add_pixels(qfz_tile_cache *cache, int64_t tile, qfz_er
         return QFZ_OK;
     }
     qfz_status st =
-        qfz_alloc_large(&entry->pixels, px * info->n_bands, qfz_type_bytes(info->type), err);
+        qfz_alloc_large(&entry->pixels, px * info->n_planes, qfz_type_bytes(info->type), err);
     if (st == QFZ_OK && info->may_be_invalid) st = QFZ_NEW_LARGE(&entry->valid, px, err);
     if (st != QFZ_OK) qfz_tile_cache_drop_pixels(cache, tile);
     return st;
@@ -91,7 +91,7 @@ static void drop_pixels_only(qfz_tile_cache *cache, int64_t tile)
     const qfz_source_info *const info = &cache->setup->info;
     qfz_tile_cache_entry *const entry = &cache->entries[tile];
     const int64_t bytes =
-        tile_px(cache, tile) * info->n_bands * (int64_t)qfz_type_bytes(info->type);
+        tile_px(cache, tile) * info->n_planes * (int64_t)qfz_type_bytes(info->type);
 #pragma omp atomic
     cache->pixel_bytes -= bytes;
     free(entry->pixels);

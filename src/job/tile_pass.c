@@ -97,10 +97,11 @@ static qfz_status check_sum(qfz_run *run, const qfz_thread_context *context, int
                          "the source has changed since the first pass; start the job again", err);
 }
 
-/* The edges of the forest are found from the pixels of a tile, so its result does not suffice. */
+/* The edges of the forest are found from the pixels of a tile, so its result does not suffice; the
+ * result of one alpha is none of another. */
 static bool keeps_results(const qfz_run *run)
 {
-    return !run->filter.is_current && !run->setup->rule.wants_forest;
+    return !run->filter.is_current && !run->setup->rule.wants_forest && !run->next_alpha;
 }
 
 /* Loads a tile from its cached result, else from its cached pixels, else from the source.  Before
@@ -126,7 +127,7 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
     void *const pixels = is_cached ? entry->pixels : context->pixels;
     context->tile = (qfz_image){.h = qfz_box_h(context->box),
                                 .w = qfz_box_w(context->box),
-                                .n_bands = setup->info.n_bands,
+                                .n_bands = setup->info.n_planes,
                                 .type = setup->info.type,
                                 .pixels = pixels,
                                 .valid = entry->valid ? entry->valid : context->valid,
@@ -165,17 +166,17 @@ static qfz_status visit_tile(void *arg, int64_t item, int thread, qfz_error *err
     QFZ_TRY(pass->visit(run, context, tile, pass->arg, err));
     if (run->pass < run->setup->passes && keeps_results(run))
         QFZ_TRY(qfz_tile_cache_store_result(&run->cache, context->worker, tile, err));
-    return qfz_progress_advance(&run->progress, err);
+    return qfz_progress_advance(run->progress, err);
 }
 
 /* Passes are counted in each process; a process of phase resolve makes the last pass only. */
 static void begin_pass(qfz_run *run, double share, int64_t n_tiles)
 {
-    char step[sizeof run->progress.step];
+    char step[sizeof run->progress->step];
     run->pass++;
     if (run->setup->job->phase == QFZ_PHASE_RESOLVE) run->pass = run->setup->passes;
     (void)snprintf(step, sizeof step, "pass %d of %d", run->pass, run->setup->passes);
-    qfz_progress_begin(&run->progress, step, share, n_tiles);
+    qfz_progress_begin(run->progress, step, share, n_tiles);
 }
 
 static qfz_status visit_tiles(tile_pass *pass, double share, qfz_tile_is_done_fn is_done,
@@ -187,7 +188,7 @@ static qfz_status visit_tiles(tile_pass *pass, double share, qfz_tile_is_done_fn
     for (int64_t tile = run->first_tile; tile < run->end_tile; tile++)
         if (!is_done(run, tile, pass->arg)) pass->tiles[n++] = tile;
     begin_pass(run, share, n);
-    QFZ_TRY(qfz_progress_advance_to(&run->progress, 0, err));
+    QFZ_TRY(qfz_progress_advance_to(run->progress, 0, err));
     return qfz_parallel_for(run->contexts.n, n, visit_tile, pass, err);
 }
 

@@ -25,8 +25,7 @@ static qfz_status open_columns(zone_rows *rows, qfz_error *err)
     qfz_region_columns *regions = NULL;
     qfz_zone_columns *zones = NULL;
     QFZ_TRY(qfz_region_columns_open(&regions, out->source, 0, 0, ROWS, out->pass.n_threads, err));
-    const qfz_status st =
-        out->stats ? qfz_zone_columns_open(&zones, out->stats, out->zones, ROWS, err) : QFZ_OK;
+    const qfz_status st = qfz_zone_columns_open(&zones, out->source, NULL, out->stats, ROWS, err);
     if (st == QFZ_OK)
         return qfz_table_columns_init(&rows->columns, regions, zones, out->job->columns, err);
     qfz_region_columns_close(regions);
@@ -62,7 +61,7 @@ static qfz_status flush(zone_rows *rows, qfz_error *err)
     rows->n = 0;
     QFZ_TRY(qfz_table_write(rows->table, &batch, err));
     return qfz_progress_advance_to(rows->outputs->pass.progress,
-                                   qfz_zones_part(rows->outputs->zones), err);
+                                   qfz_zones_part(rows->outputs->facts.zones), err);
 }
 
 static qfz_status put(zone_rows *rows, const qfz_record *record, qfz_error *err)
@@ -70,7 +69,7 @@ static qfz_status put(zone_rows *rows, const qfz_record *record, qfz_error *err)
     if (!rows->table) return QFZ_OK;
     memcpy(rows->records + rows->n * rows->words, record,
            (size_t)rows->words * sizeof *rows->records);
-    if (rows->columns.zones) qfz_zone_columns_set(rows->columns.zones, rows->n, record);
+    QFZ_TRY(qfz_zone_columns_set(rows->columns.zones, rows->n, &rows->outputs->facts, record, err));
     return ++rows->n == ROWS ? flush(rows, err) : QFZ_OK;
 }
 
@@ -83,7 +82,7 @@ qfz_status qfz_zone_rows_write(qfz_label_outputs *outputs, qfz_table **table, ui
     qfz_progress_begin(outputs->pass.progress, "table", QFZ_LABEL_OUTPUTS_SHARE, 0);
     QFZ_TRY_OR(st, cleanup, open_rows(&rows, err));
     for (;;) {
-        QFZ_TRY_OR(st, cleanup, qfz_zones_next(outputs->zones, &record, err));
+        QFZ_TRY_OR(st, cleanup, qfz_zones_next(outputs->facts.zones, &record, err));
         if (!record) break;
         QFZ_TRY_OR(st, cleanup, put(&rows, record, err));
         *regions += 1;

@@ -5,8 +5,8 @@
 
 #include "job/label_outputs.h"
 
-/* Reads all records of outputs->zones: writes them into a new table (if job->regions names one; the
- * caller commits and closes *table), and counts regions and pixels. */
+/* Reads all records of outputs->facts.zones: writes them into a new table (if job->regions names
+ * one; the caller commits and closes *table), and counts regions and pixels. */
 qfz_status qfz_zone_rows_write(qfz_label_outputs *outputs, qfz_table **table, uint64_t *regions,
                                uint64_t *pixels, qfz_error *err);
 

@@ -61,7 +61,7 @@ qfz_status qfz_source_side_lengths(const qfz_source *source, int64_t y0, int64_t
                                    uint64_t *lengths, qfz_error *err)
 {
     double units[QFZ_SIDES];
-    if (y0 < 0 || n < 0 || y0 + n > source->info.h)
+    if (y0 < -1 || n < 0 || y0 + n > source->info.h)
         return qfz_fail(err, QFZ_EARG, "%s: sides of rows %lld..%lld of %lld", source->name,
                         (long long)y0, (long long)(y0 + n - 1), (long long)source->info.h);
     qfz_source_side_units(source, units);

@@ -10,7 +10,9 @@
 enum { QFZ_SIDE_BELOW = 0, QFZ_SIDE_RIGHT, QFZ_SIDES };
 
 /* lengths[QFZ_SIDES * i + side] = length of that side of a pixel in raster row y0 + i, in units of
- * units[side].  The lengths of all sides of the raster together are below 2^63 units.
+ * units[side].  The lengths of all sides of one kind, those along the
+ * edge of the raster included, are together at most 2^63 units.  y0 = -1: the sides below the row
+ * above the raster are the upper edge of the raster.
  *
  * Geographic CRS: on the ellipsoid; if the geotransform is rotated, in the middle of the row.  Else
  * the length of a column or row of the geotransform times the unit of the CRS: 1 unit.  The source

@@ -34,5 +34,6 @@
 #include "raster/sink_write.h"
 #include "raster/table.h"
 #include "raster/temp_output.h"
+#include "raster/text.h"
 
 #endif

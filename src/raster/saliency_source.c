@@ -137,11 +137,23 @@ typedef struct cut {
     double nodata;
 } cut;
 
-static cut cut_of(const qfz_source *source, const qfz_band *band)
+static int n_cuts(const qfz_source *source)
+{
+    return source->info.n_planes;
+}
+
+/* The level of a cut, from 0. */
+static double alpha_of(const qfz_source *source, int i)
+{
+    const qfz_source_options *const options = &source->options;
+    return options->n_alphas > 0 ? options->alphas[i] : options->alpha;
+}
+
+static cut cut_of(const qfz_band *band, double alpha)
 {
     int has = 0;
-    cut c = {.alpha = source->options.alpha};
-    c.any = source->options.alpha >= 0;
+    cut c = {.alpha = alpha};
+    c.any = alpha >= 0;
     if (c.any) c.limit = c.alpha >= 0x1p64 ? UINT64_MAX : (uint64_t)floor(c.alpha);
     c.nodata = GDALGetRasterNoDataValue(band->handle, &has);
     c.has_nodata = has != 0;
@@ -191,13 +203,22 @@ static qfz_status read_part(qfz_source *source, const qfz_band *band, GDALDataTy
     return QFZ_OK;
 }
 
-static qfz_status cut_part(qfz_source *source, int b, qfz_box part, uint8_t *bits, qfz_error *err)
+/* Where bits of a part go: planes that begin with the part's first pixel. */
+typedef struct planes {
+    uint8_t *bits; /* of the first */
+    int64_t px;    /* between two */
+} planes;
+
+static qfz_status cut_part(qfz_source *source, int b, qfz_box part, planes to, qfz_error *err)
 {
-    const GDALDataType type = type_of(&source->bands[b]);
-    const cut c = cut_of(source, &source->bands[b]);
-    QFZ_TRY(read_part(source, &source->bands[b], type, part, err));
-    mark(type, source->scratch.data, qfz_box_h(part) * qfz_box_w(part), &c, (uint8_t)(1 << b),
-         bits);
+    const qfz_band *const band = &source->bands[b];
+    const GDALDataType type = type_of(band);
+    QFZ_TRY(read_part(source, band, type, part, err));
+    for (int i = 0; i < n_cuts(source); i++) {
+        const cut c = cut_of(band, alpha_of(source, i));
+        mark(type, source->scratch.data, qfz_box_h(part) * qfz_box_w(part), &c, (uint8_t)(1 << b),
+             to.bits + i * to.px);
+    }
     return QFZ_OK;
 }
 
@@ -257,30 +278,37 @@ static double value_of(const qfz_source *source, uint32_t level)
     return source->info.edges_are_float ? (double)single : level;
 }
 
-static qfz_status cut_levels(qfz_source *source, int b, qfz_box part, uint8_t *bits, qfz_error *err)
+static void mark_levels(const qfz_source *source, const uint32_t *levels, int64_t n, double alpha,
+                        uint8_t bit, uint8_t *bits)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (levels[i] != QFZ_NONE && value_of(source, levels[i]) <= alpha) bits[i] |= bit;
+}
+
+static qfz_status cut_levels(qfz_source *source, int b, qfz_box part, planes to, qfz_error *err)
 {
     const int64_t n = qfz_box_h(part) * qfz_box_w(part);
     uint32_t *levels = NULL;
     QFZ_TRY(QFZ_NEW(&levels, n, err));
     const qfz_status st = read_levels(source, b, part, levels, err);
-    for (int64_t i = 0; st == QFZ_OK && i < n; i++)
-        if (levels[i] != QFZ_NONE && value_of(source, levels[i]) <= source->options.alpha)
-            bits[i] |= (uint8_t)(1 << b);
+    for (int i = 0; st == QFZ_OK && i < n_cuts(source); i++)
+        mark_levels(source, levels, n, alpha_of(source, i), (uint8_t)(1 << b), to.bits + i * to.px);
     free(levels);
     return st;
 }
 
-qfz_status qfz_saliency_source_read(qfz_source *source, qfz_box box, uint8_t *pixels,
-                                    qfz_error *err)
+qfz_status qfz_saliency_source_read(qfz_source *source, qfz_box box, int64_t plane_px,
+                                    uint8_t *pixels, qfz_error *err)
 {
     const int64_t n_rows = qfz_box_chunk_rows(box), w = qfz_box_w(box);
-    memset(pixels, 0, (size_t)(qfz_box_h(box) * w));
+    for (int i = 0; i < n_cuts(source); i++)
+        memset(pixels + i * plane_px, 0, (size_t)(qfz_box_h(box) * w));
     for (int b = 0; b < source->n_bands; b++)
         for (qfz_box part = box; part.y0 < box.y1; part.y0 += n_rows) {
             part.y1 = part.y0 + n_rows < box.y1 ? part.y0 + n_rows : box.y1;
-            uint8_t *const bits = pixels + (part.y0 - box.y0) * w;
-            QFZ_TRY(source->options.any_edges ? cut_levels(source, b, part, bits, err)
-                                              : cut_part(source, b, part, bits, err));
+            const planes to = {pixels + (part.y0 - box.y0) * w, plane_px};
+            QFZ_TRY(source->options.any_edges ? cut_levels(source, b, part, to, err)
+                                              : cut_part(source, b, part, to, err));
         }
     return QFZ_OK;
 }

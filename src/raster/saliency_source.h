@@ -12,9 +12,10 @@
 qfz_status qfz_saliency_source_init(qfz_source *source, qfz_error *err);
 
 /* Reads a box as one byte for each pixel: bit d is set if the edge in direction d (core/level.h)
- * exists and its level is at most options.alpha. */
-qfz_status qfz_saliency_source_read(qfz_source *source, qfz_box box, uint8_t *pixels,
-                                    qfz_error *err);
+ * exists and its level is at most options.alpha.  With options.alphas: such a plane for each of
+ * them, plane_px bytes apart. */
+qfz_status qfz_saliency_source_read(qfz_source *source, qfz_box box, int64_t plane_px,
+                                    uint8_t *pixels, qfz_error *err);
 
 /* Reads a box with options.any_edges: levels of the edges of each direction (qfz_image.edges), a
  * plane after the other.  QFZ_EARG: a level is negative, or 2^32 - 1 or more. */

@@ -232,6 +232,7 @@ static void fill_info(qfz_source *source)
     find_blocks(source);
     find_order(source);
     info->n_bands = source->options.is_saliency ? 1 : source->n_bands;
+    info->n_planes = source->options.n_alphas > 0 ? (int)source->options.n_alphas : info->n_bands;
     if (source->options.is_saliency || source->options.is_labels) info->type = QFZ_U8;
 }
 

@@ -25,6 +25,8 @@ typedef struct qfz_source_options {
     bool is_saliency; /* the raster holds saliency in layout edges, which is cut at level alpha */
     bool any_edges;   /* is_saliency: any levels of edges, without the metadata of qfz */
     double alpha;
+    const double *alphas; /* is_saliency: cut at each of n_alphas levels, instead of alpha */
+    int64_t n_alphas;
     bool is_labels;    /* the raster holds labels: integers of any type in one band; read by
                           qfz_source_read_labels() only */
     const char *edges; /* name of a raster of the same size, whose bands are levels of edges; or
@@ -36,6 +38,7 @@ typedef struct qfz_source_options {
 typedef struct qfz_source_info {
     int64_t w, h;
     int n_bands;              /* in use; 1 for saliency */
+    int n_planes;             /* that are read: n_bands, or options.n_alphas */
     qfz_type type;            /* the smallest type that holds the type of every band in use */
     int64_t block_w, block_h; /* of the file; of its parts, for a VRT whose parts have one size */
     int64_t px_bytes;         /* of a pixel in all bands that are decoded together, as stored */

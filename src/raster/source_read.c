@@ -97,7 +97,7 @@ static qfz_status read_stripe(const void *arg, qfz_error *err)
 {
     const stripe *const s = arg;
     if (s->source->options.is_saliency)
-        QFZ_TRY(qfz_saliency_source_read(s->source, s->box, s->pixels, err));
+        QFZ_TRY(qfz_saliency_source_read(s->source, s->box, s->plane_px, s->pixels, err));
     else
         QFZ_TRY(read_pixels(s, err));
     return qfz_valid_read(s->source, s->box, s->pixels, s->plane_px, s->valid, err);
@@ -220,7 +220,7 @@ qfz_status qfz_source_read_edges(qfz_source *source, qfz_box box, uint32_t *leve
 typedef struct label_box {
     qfz_source *source;
     qfz_box box;
-    uint64_t *labels;
+    qfz_label_grid labels;
 } label_box;
 
 static qfz_status read_labels(const void *arg, qfz_error *err)
@@ -235,7 +235,8 @@ static qfz_status read_labels_once(void *arg, qfz_error *err)
     return read_from(l->source, read_labels, l, err);
 }
 
-qfz_status qfz_source_read_labels(qfz_source *source, qfz_box box, uint64_t *labels, qfz_error *err)
+qfz_status qfz_source_read_labels(qfz_source *source, qfz_box box, qfz_label_grid labels,
+                                  qfz_error *err)
 {
     label_box l = {source, box, labels};
     const qfz_box whole = {.y1 = source->info.h, .x1 = source->info.w};
@@ -274,4 +275,9 @@ int64_t qfz_source_cache_bytes(const qfz_source *source, int64_t tile_w)
         bytes += blocks_bytes(w_mask, h_mask, px_bytes, tile_w, h, true);
     }
     return bytes + of_edges;
+}
+
+bool qfz_source_has_narrow_labels(const qfz_source *source)
+{
+    return qfz_label_source_is_narrow(source);
 }

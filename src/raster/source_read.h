@@ -4,15 +4,16 @@
 #define QFZ_RASTER_SOURCE_READ_H
 
 #include "core/box.h"
+#include "core/label_grid.h"
 #include "core/rows.h"
 #include "raster/source.h"
 
-/* Reads a box: n_bands planes of h * w pixels of info.type, and h * w bytes of validity, 0 or 1.
- * valid may be NULL if info.may_be_invalid is false.
+/* Reads a box: info.n_planes planes of h * w pixels of info.type, and h * w bytes of validity, 0
+ * or 1. valid may be NULL if info.may_be_invalid is false.
  *
  * Of saliency: one band of U8; bit d is set if the edge in direction d (core/level.h) exists and
- * its level, as stored, is at most options.alpha.  Negative zeros are read as zero.  QFZ_EIO: the
- * message names the file and the box. */
+ * its level, as stored, is at most options.alpha; with options.alphas, a plane for each of them.
+ * Negative zeros are read as zero.  QFZ_EIO: the message names the file and the box. */
 qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_t *valid,
                            qfz_error *err);
 
@@ -20,9 +21,10 @@ qfz_status qfz_source_read(qfz_source *source, qfz_box box, void *pixels, uint8_
 qfz_status qfz_source_read_edges(qfz_source *source, qfz_box box, uint32_t *levels, qfz_error *err);
 
 /* Reads a box of a raster of labels (options.is_labels): labels, 0 where there is none.  QFZ_EARG:
- * a label is negative. */
-qfz_status qfz_source_read_labels(qfz_source *source, qfz_box box, uint64_t *labels,
+ * a label is negative.  Only a raster of narrow labels has labels of 32 bits. */
+qfz_status qfz_source_read_labels(qfz_source *source, qfz_box box, qfz_label_grid labels,
                                   qfz_error *err);
+bool qfz_source_has_narrow_labels(const qfz_source *source);
 
 /* Where the pixels of a box go, and the function that processes them part by part. */
 typedef struct qfz_reading {

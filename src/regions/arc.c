@@ -10,14 +10,15 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "regions/arc_edges.h"
 
 enum { TRACED_EAST = 16, ON_RIM = 32 };
 
 typedef struct tracer {
     qfz_arcs *arcs;
     qfz_box box;
-    const uint64_t *labels; /* of pixel (0, 0) of the tile */
-    int64_t w, h, corners_pitch, labels_pitch;
+    qfz_label_grid labels; /* from one pixel above and left of the tile */
+    int64_t w, h, corners_pitch;
     int64_t corner_to[4]; /* differences of index, by direction */
 } tracer;
 
@@ -31,28 +32,15 @@ void qfz_arcs_fini(qfz_arcs *arcs)
     free(arcs->bytes);
     free(arcs->index);
     free(arcs->corners);
+    free(arcs->bits);
     *arcs = (qfz_arcs){0};
 }
 
 /* -------------------------------------------------------------------------------------- corners */
-/* Sets the bits of one row of corners: `above` and `below` are the rows of pixels that meet there,
- * each from one pixel left of the tile. */
-static void find_edges(uint8_t *restrict corners, const uint64_t *restrict above,
-                       const uint64_t *restrict below, int64_t n)
+static void mark_rim(const tracer *t)
 {
-    for (int64_t x = 0; x < n; x++) {
-        const uint64_t nw = above[x], ne = above[x + 1], sw = below[x], se = below[x + 1];
-        corners[x] = (uint8_t)((ne != se) << QFZ_ARC_EAST | (sw != se) << QFZ_ARC_SOUTH |
-                               (nw != sw) << QFZ_ARC_WEST | (nw != ne) << QFZ_ARC_NORTH);
-    }
-}
-
-static void find_corners(const tracer *t)
-{
-    const uint64_t *row = t->labels - t->labels_pitch - 1;
-    for (int64_t y = 0; y <= t->h; y++, row += t->labels_pitch) {
+    for (int64_t y = 0; y <= t->h; y++) {
         uint8_t *const corners = t->arcs->corners + y * t->corners_pitch;
-        find_edges(corners, row, row + t->labels_pitch, t->w + 1);
         corners[0] |= ON_RIM;
         corners[t->w] |= ON_RIM;
         if (y > 0 && y < t->h) continue;
@@ -82,7 +70,7 @@ static bool is_inside(const tracer *t, place p)
 
 static uint64_t label_at(const tracer *t, int64_t y, int64_t x)
 {
-    return t->labels[y * t->labels_pitch + x];
+    return qfz_label_grid_get(t->labels, y + 1, x + 1);
 }
 
 static uint64_t edge_of(const tracer *t, place p)
@@ -251,23 +239,20 @@ static qfz_status trace_closed(const tracer *t, qfz_error *err)
     return QFZ_OK;
 }
 
-qfz_status qfz_arcs_trace(qfz_arcs *arcs, qfz_box tile, const uint64_t *labels, qfz_error *err)
+qfz_status qfz_arcs_trace(qfz_arcs *arcs, qfz_box tile, qfz_label_grid labels, qfz_error *err)
 {
-    const int64_t w = qfz_box_w(tile), h = qfz_box_h(tile), pitch = w + 1;
+    const int64_t w = qfz_box_w(tile), h = qfz_box_h(tile);
+    QFZ_TRY(qfz_arcs_find_edges(arcs, w, h, labels, err));
+    const int64_t pitch = arcs->corners_pitch;
     const tracer t = {.arcs = arcs,
                       .box = tile,
-                      .labels = labels + (w + 2) + 1,
+                      .labels = labels,
                       .w = w,
                       .h = h,
                       .corners_pitch = pitch,
-                      .labels_pitch = w + 2,
                       .corner_to = {1, pitch, -1, -pitch}};
-    if (pitch * (h + 1) > arcs->corners_room) {
-        QFZ_TRY(qfz_realloc((void **)&arcs->corners, pitch * (h + 1), 1, err));
-        arcs->corners_room = pitch * (h + 1);
-    }
     arcs->n = arcs->n_bytes = 0;
-    find_corners(&t);
+    mark_rim(&t);
     QFZ_TRY(trace_open(&t, err));
     return trace_closed(&t, err);
 }

@@ -13,6 +13,7 @@
 #define QFZ_REGIONS_ARC_H
 
 #include "core/box.h"
+#include "core/label_grid.h"
 #include "core/status.h"
 
 /* Directions, clockwise; the labelled pixel is on the right. */
@@ -78,7 +79,9 @@ typedef struct qfz_arcs {
     /* (h + 1) x (w + 1) corners of the tile: bit d of a corner: a border edge leaves it in
      * direction d; other bits are for tracing. */
     uint8_t *corners;
-    int64_t corners_room;
+    int64_t corners_pitch, corners_room;
+    uint64_t *bits; /* for finding edges */
+    int64_t bits_room;
 } qfz_arcs;
 
 enum { QFZ_ARC_EDGES = 15 }; /* mask of a corner's bits that are directions */
@@ -89,6 +92,6 @@ void qfz_arcs_fini(qfz_arcs *arcs);
  *
  * labels: (h + 2) x (w + 2), the tile with the pixels around it; 0 outside the raster.  Pixels of
  * label 0 have no chains. */
-qfz_status qfz_arcs_trace(qfz_arcs *arcs, qfz_box tile, const uint64_t *labels, qfz_error *err);
+qfz_status qfz_arcs_trace(qfz_arcs *arcs, qfz_box tile, qfz_label_grid labels, qfz_error *err);
 
 #endif

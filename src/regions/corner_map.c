@@ -49,7 +49,7 @@ void qfz_corner_map_add(qfz_corner_map *map, qfz_box tile, const qfz_arcs *arcs)
 {
     const int64_t w = qfz_box_w(tile), h = qfz_box_h(tile);
     for (int64_t y = 0; y <= h; y++) {
-        const uint8_t *const corners = arcs->corners + y * (w + 1);
+        const uint8_t *const corners = arcs->corners + y * arcs->corners_pitch;
         uint64_t *const words = map->words + (tile.y0 + y) * map->pitch;
         for (int64_t x = 0; x <= w; x++) {
             const uint64_t is_border = (corners[x] & QFZ_ARC_EDGES) != 0;

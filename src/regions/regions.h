@@ -11,6 +11,7 @@
 #include "regions/picture.h"
 #include "regions/polygon.h"
 #include "regions/polygon_wkb.h"
+#include "regions/tally.h"
 #include "regions/zones.h"
 
 #endif

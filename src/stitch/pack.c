@@ -47,6 +47,16 @@ static void visit_bytes(walk *w, void *member, int64_t bytes)
     if (w->mode == READ) memcpy(member, here, (size_t)bytes);
 }
 
+/* A number of items, of which each takes a byte or more. */
+static void visit_count(walk *w, int64_t *n)
+{
+    visit_bytes(w, n, sizeof *n);
+    if (w->mode != READ || w->st != QFZ_OK || (*n >= 0 && *n <= w->bytes)) return;
+    w->st = qfz_fail(w->err, QFZ_EIO, "a stored summary is damaged: %lld items in %lld bytes",
+                     (long long)*n, (long long)w->bytes);
+    *n = 0;
+}
+
 /* An array of n items; a word before it says whether the array is present. */
 static void visit_array(walk *w, void **array, int64_t n, size_t item_bytes)
 {
@@ -68,7 +78,7 @@ static void visit_words(walk *w, uint32_t **array, int64_t n)
 
 static void visit_links(walk *w, qfz_links *links)
 {
-    visit_bytes(w, &links->n, sizeof links->n);
+    visit_count(w, &links->n);
     visit_words(w, &links->u, links->n);
     visit_words(w, &links->v, links->n);
     visit_words(w, &links->level, links->n);
@@ -77,7 +87,7 @@ static void visit_links(walk *w, qfz_links *links)
 
 static void visit_masses(walk *w, qfz_masses *masses)
 {
-    visit_bytes(w, &masses->n, sizeof masses->n);
+    visit_count(w, &masses->n);
     visit_words(w, &masses->at, masses->n);
     visit_words(w, &masses->level, masses->n);
     visit_array(w, (void **)&masses->position, masses->n, sizeof *masses->position);
@@ -90,7 +100,7 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
     const size_t span_bytes = bytes * (size_t)rule->n_bands;
     visit_bytes(w, &s->box, sizeof s->box);
     visit_bytes(w, &s->sides, sizeof s->sides);
-    visit_bytes(w, &s->n_ring, sizeof s->n_ring);
+    visit_count(w, &s->n_ring);
     visit_array(w, &s->values, s->n_ring * rule->n_bands, bytes);
     visit_array(w, (void **)&s->valid, s->n_ring, 1);
     visit_array(w, (void **)&s->zeroed, s->n_ring, 1);
@@ -100,7 +110,7 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
     visit_links(w, &s->links);
     visit_bytes(w, &s->level_bytes, sizeof s->level_bytes);
     qfz_ranges *const a = &s->ranges;
-    visit_bytes(w, &a->n, sizeof a->n);
+    visit_count(w, &a->n);
     visit_words(w, &a->at, a->n);
     visit_words(w, &a->level, a->n);
     visit_array(w, &a->lo, a->n, span_bytes);
@@ -111,7 +121,7 @@ static void visit_summary(walk *w, qfz_summary *s, const qfz_rule *rule)
 
 static void visit_exterior(walk *w, qfz_exterior *a, const qfz_rule *rule)
 {
-    visit_bytes(w, &a->n_ring, sizeof a->n_ring);
+    visit_count(w, &a->n_ring);
     visit_links(w, &a->external);
     visit_words(w, &a->cross, a->n_ring * qfz_n_dirs(rule));
     visit_array(w, (void **)&a->cross_has, a->n_ring, 1);

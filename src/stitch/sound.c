@@ -70,6 +70,13 @@ static bool are_flags(const uint8_t *flags, int64_t n)
     return true;
 }
 
+/* Counts of what this kind does not have. */
+static bool has_other_kinds(qfz_kind kind, const qfz_ranges *ranges, const qfz_masses *masses)
+{
+    return (kind != QFZ_OMEGA && ranges && ranges->n != 0) ||
+           (kind != QFZ_FILTER && masses->n != 0);
+}
+
 static bool is_summary(const qfz_summary *s, const qfz_rule *rule, qfz_kind kind,
                        const qfz_ring *ring)
 {
@@ -77,6 +84,7 @@ static bool is_summary(const qfz_summary *s, const qfz_rule *rule, qfz_kind kind
     if (!is_same_box(s->box, ring->box) || s->sides != ring->sides || s->n_ring != n) return false;
     if (!s->values || !s->valid || !are_flags(s->valid, n)) return false;
     if (rule->edge_levels != (s->edges != NULL)) return false;
+    if (has_other_kinds(kind, &s->ranges, &s->masses)) return false;
     switch (kind) {
     case QFZ_COMPONENTS:
         return are_border_regions(s->border_region, s->n_border_regions, s->valid, n);
@@ -100,11 +108,13 @@ static bool is_exterior(const qfz_exterior *e, const qfz_rule *rule, qfz_kind ki
                         const qfz_ring *ring)
 {
     const int64_t n = ring->n;
-    if (e->n_ring != n) return false;
+    if (e->n_ring != n || has_other_kinds(kind, NULL, &e->masses)) return false;
+    if (kind != QFZ_OMEGA && e->border_region) return false;
     switch (kind) {
     case QFZ_LEVELS: return e->cross && e->cross_has && are_links(&e->external, n, false);
     case QFZ_OMEGA:
-        return e->omega_level && are_border_regions(e->border_region, e->n_border_regions, NULL, n);
+        return e->external.n == 0 && e->omega_level &&
+               are_border_regions(e->border_region, e->n_border_regions, NULL, n);
     case QFZ_FILTER:
         return e->zeroed && (!rule->wants_forest || e->cross) && are_links(&e->external, n, true) &&
                are_masses(&e->masses, n);

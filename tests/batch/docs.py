@@ -48,8 +48,13 @@ SCONTROL = """#!/bin/bash
 echo "$@" >>{scratch}/requeued
 """
 
-# Small tiles, so that every rank has some; and, where a file says so, an early end.
+# Small tiles, so that every rank has some; and, where a file says so, an early end, or a failure of
+# the third part of the phase that the file names.
 QFZ = """#!/bin/bash
+if [ -e {scratch}/fails ] && [[ " $* " = *" --phase $(cat {scratch}/fails) --part 3/"* ]]; then
+    rm -f {scratch}/fails
+    exit 1
+fi
 if [ -e {scratch}/preempt ]; then rm -f {scratch}/preempt; exit 75; fi
 exec {qfz} "$@" --tile 48
 """
@@ -142,6 +147,12 @@ def sixteen_nodes():
 def array():
     reference("simplify", "--alpha", "9", "--omega", "60", "--regions", "want_array.csv",
               "mosaic.vrt", "want_array.tif")
+    for phase in ("summarise", "resolve"):  # a part fails: submit again
+        with open("fails", "w", encoding="ascii") as fails:
+            fails.write(phase)
+        status, said = run_script("submit.sh")
+        test.check(status == 1 and not os.path.exists("array.vrt"),
+                   f"submit.sh, {phase} fails: status {status}: {said}")
     status, said = run_script("submit.sh")
     test.check(status == 0, "submit.sh: " + said)
     compare([("array.vrt", "want_array.tif"), ("array.csv", "want_array.csv")], "submit.sh")

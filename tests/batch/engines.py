@@ -38,7 +38,7 @@ def reference(task, options):
 
 def by_ranks(task, options, wanted, n, n_cuda):
     """The first n_cuda of n ranks with the CUDA engine."""
-    before = ranks_of(n) if n > 1 else []
+    before = ranks_of(n)
     stem = f"n{n}_{n_cuda}_{named(task, options)}"
     words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE, *options)
     launch = before[:-1] if n > 1 else []

@@ -17,27 +17,30 @@ if grep -q 'built without Emscripten' "$T/stderr"; then
 fi
 rm -f "$T/out/page.html"
 
-# decode FILE: prints the JSON without its arrays, then all pixels and the validity.
+# decode FILE: for each window a line of its place and pixels, and one of the validity; then the curve,
+# and the texts.
 cat >"$T/decode.py" <<'PYTHON'
 import array, base64, json, re, sys, zlib
 page = open(sys.argv[1], encoding="utf-8").read()
 facts = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
-packed = re.search(r'<script type="text/plain" id="pixels">(.*?)</script>', page, re.S)[1]
-raw = zlib.decompress(base64.b64decode(packed, validate=True))
-w, n = facts["width"], facts["width"] * facts["height"]
+blocks = re.findall(r'<script type="text/plain" id="pixels-(\d+)">(.*?)</script>', page, re.S)
+assert [int(number) for number, _ in blocks] == list(range(1, len(facts["windows"]) + 1))
 code, size = {"UInt8": ("B", 1), "Int16": ("h", 2), "Float32": ("f", 4)}[facts["type"]]
-values = []
-for band in range(len(facts["bands"])):
-    at = band * n * size
-    words = [sum(raw[at + k * n + p] << 8 * k for k in range(size)) for p in range(n)]
-    for p in range(n):
-        if p % w:
-            words[p] = (words[p] + words[p - 1]) % 256 ** size
-    values += array.array(code, b"".join(x.to_bytes(size, "little") for x in words)).tolist()
-rest = raw[len(facts["bands"]) * n * size:]
-assert len(rest) == (0 if facts["valid"] == n else n), len(rest)
-print(facts["x"], facts["y"], w, facts["height"], facts["valid"], *("%g" % v for v in values))
-print(*rest)
+for window, (_, packed) in zip(facts["windows"], blocks):
+    raw = zlib.decompress(base64.b64decode(packed, validate=True))
+    w, n = window["width"], window["width"] * window["height"]
+    values = []
+    for band in range(len(facts["bands"])):
+        at = band * n * size
+        words = [sum(raw[at + k * n + p] << 8 * k for k in range(size)) for p in range(n)]
+        for p in range(n):
+            if p % w:
+                words[p] = (words[p] + words[p - 1]) % 256 ** size
+        values += array.array(code, b"".join(x.to_bytes(size, "little") for x in words)).tolist()
+    rest = raw[len(facts["bands"]) * n * size:]
+    assert len(rest) == (0 if window["valid"] == n else n), len(rest)
+    print(window["x"], window["y"], w, window["height"], window["valid"], *("%g" % v for v in values))
+    print(*rest)
 print(json.dumps(facts.get("curve")))
 print(facts["src"], *(b["name"] for b in facts["bands"]), *facts["options"])
 PYTHON
@@ -61,6 +64,11 @@ shows "no curve" "$T/out/window.html" 3 "null"
 shows "options" "$T/out/window.html" 4 "$T/in.tif  --nodata 7"
 checks=$((checks + 1))
 [ "$(ls -A "$T/out" | tr '\n' ' ')" = "all.html window.html " ] || wrong "left behind: $(ls -A "$T/out")"
+accepted "two windows" "$qfz" explore -q --no-curve --nodata 7 --window 1,1,3,2 --window 0,0,2,1 "$T/in.tif" \
+    "$T/out/windows.html"
+shows "the first" "$T/out/windows.html" 1 "1 1 3 2 4 -9 2 5 7 7 -300"
+shows "the second" "$T/out/windows.html" 3 "0 0 2 1 2 1 1"
+shows "validity of the second" "$T/out/windows.html" 4 ""
 rm -f "$T/out"/*
 
 printf 'ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 1\n0.25 -1e30\n' >"$T/f.asc"
@@ -102,6 +110,17 @@ refused "too many bytes" '71303168 bytes of pixels in 17 bands; .* -b' \
     "$qfz" explore -q "$T/bands.tif" "$T/out/p.html"
 refused "no valid pixel" 'no valid pixel; name another --window' \
     "$qfz" explore -q --nodata 7 --window 0,2,3,1 "$T/in.tif" "$T/out/p.html"
+refused "too many pixels in two" '2 windows have 4500000 pixels in all; at most 4194304' \
+    "$qfz" explore -q --window 0,0,1500,1500 --window 9,0,1500,1500 "$T/large.tif" "$T/out/p.html"
+refused "too many bytes in two" '2 windows have 68000000 bytes of pixels in 17 bands' "$qfz" explore -q \
+    --window 0,0,1000,500 --window 0,500,1000,500 "$T/bands.tif" "$T/out/p.html"
+refused "a second window outside" 'the window of 2 x 2 pixels from column 3, row 0 on' \
+    "$qfz" explore -q --window 0,0,2,2 --window 3,0,2,2 "$T/in.tif" "$T/out/p.html"
+refused "a second window without a pixel" 'of 3 x 1 pixels from column 0, row 2 on has no valid pixel' \
+    "$qfz" explore -q --nodata 7 --window 0,0,2,2 --window 0,2,3,1 "$T/in.tif" "$T/out/p.html"
+# shellcheck disable=SC2046
+refused "17 windows" 'at most 16 windows' \
+    "$qfz" explore -q $(printf -- '--window=%d,0,1,1 ' 0 1 2 3 0 1 2 3 0 1 2 3 0 1 2 3 0) "$T/in.tif" "$T/out/p.html"
 for window in 1,2,3 1,2,3,4,5 a,0,1,1 0,0,0,1 -1,0,1,1 1,,2,2 0,0,1,1x; do
     refused "--window $window" '--window .*four whole numbers' \
         "$qfz" explore --window=$window "$T/in.tif" "$T/out/p.html"

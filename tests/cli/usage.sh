@@ -52,8 +52,8 @@ done <<'CASES'
 0 | help run | ^Usage: qfz run
 0 | help help | ^Usage: qfz help
 0 | help --markdown | ^## qfz saliency$
-0 | help --markdown cut | ^- `--alpha A`
-0 | help --table | ^label	--alpha	A$
+0 | help --markdown cut | ^- `--alpha A\[,A...\]`
+0 | help --table | ^label	--alpha	A\[,A...\]$
 0 | completion bash | ^complete .* qfz$
 0 | label -h | ^Usage: qfz label
 0 | run -h | ^Usage: qfz run
@@ -97,12 +97,18 @@ done <<'CASES'
 2 | label --alpha -inf a.tif b.tif | --alpha -inf: must be at least 0
 2 | label --alpha 1x a.tif b.tif | --alpha 1x: must be a number
 2 | label --alpha 0x10 a.tif b.tif | --alpha 0x10: must be a number
-2 | label --alpha 1,5 a.tif b.tif | --alpha 1,5: must be a number
+2 | label --alpha 1,x a.tif b_{alpha}.tif | --alpha 1,x: must be a number
+2 | label --alpha 1, a.tif b_{alpha}.tif | --alpha 1,: must be a number
+2 | check --alpha 1,5 a.tif | --alpha 1,5: must be a number
+1 | label --alpha 1,5 a.tif b.tif | ^qfz label: b.tif: with several alphas .* must contain {alpha}
+1 | cut --alpha 5,5 a.tif b_{alpha}.tif | alpha 5 is given twice
+1 | label --alpha 5 a.tif b_{alpha}.tif | {alpha} in a name is the place of each of several
+2 | label --alpha 5,6 --regions-target 9 a.tif b_{alpha}.tif | leave out --alpha
 2 | label --alpha 1e999 a.tif b.tif | --alpha 1e999: must be a number
 2 | label --alpha= a.tif b.tif | --alpha : must be a number
 2 | label --alpha - a.tif b.tif | --alpha -: must be a number
-2 | label --alpha --json a.tif b.tif | ^qfz label: --alpha: the value is missing: --alpha A$
-2 | label a.tif b.tif --alpha | ^qfz label: --alpha: the value is missing: --alpha A$
+2 | label --alpha --json a.tif b.tif | ^qfz label: --alpha: the value is missing: --alpha A\[,A...\]$
+2 | label a.tif b.tif --alpha | ^qfz label: --alpha: the value is missing: --alpha A\[,A...\]$
 2 | label --alpha 1 --alpha 2 a.tif b.tif | --alpha 2: the option is given twice
 2 | label --json=yes a.tif b.tif | ^qfz label: --json=yes: the option takes no value
 

@@ -59,7 +59,8 @@ static void make(problem *p)
     static const qfz_type types[] = {QFZ_U8, QFZ_I16, QFZ_U16, QFZ_I32, QFZ_F32};
     static const uint64_t most[] = {4, 30, 120, 1500, 2 * MAX_PX};
     const qfz_type type = types[check_pick(5)];
-    const int shape = (int)check_pick(5), n_bands = check_chance(70) ? 1 : MAX_BANDS;
+    const int shape = (int)check_pick(5);
+    const int n_bands = type == QFZ_I32 || check_chance(70) ? 1 : MAX_BANDS; /* l1 is bounded */
     const int64_t range = 1 + check_pick(check_chance(50) ? 4 : 60), holes = check_pick(4) * 8;
     p->h = 1 + check_pick(check_chance(80) ? 220 : 70);
     p->w = 1 + check_pick(check_chance(80) ? 220 : 70);

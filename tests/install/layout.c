@@ -101,6 +101,9 @@ int main(void)
     AT(qfz_job, simplify_tolerance);
     AT(qfz_job, columns);
     AT(qfz_job, regions_target);
+    AT(qfz_job, alphas);
+    AT(qfz_job, n_alphas);
+    AT(qfz_job, alpha_regions);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -256,6 +259,27 @@ int main(void)
     AT(qfz_features, min);
     AT(qfz_features, max);
     AT(qfz_features, stddev);
+    SIZE(qfz_chunks);
+    AT(qfz_chunks, struct_size);
+    AT(qfz_chunks, part);
+    AT(qfz_chunks, type);
+    AT(qfz_chunks, criterion);
+    AT(qfz_chunks, h);
+    AT(qfz_chunks, w);
+    AT(qfz_chunks, chunk_h);
+    AT(qfz_chunks, chunk_w);
+    AT(qfz_chunks, n_bands);
+    AT(qfz_chunks, has_edges);
+    AT(qfz_chunks, edges_are_float);
+    AT(qfz_chunks, n_threads);
+    SIZE(qfz_bytes);
+    AT(qfz_bytes, data);
+    AT(qfz_bytes, size);
+    SIZE(qfz_chunk_buffers);
+    AT(qfz_chunk_buffers, struct_size);
+    AT(qfz_chunk_buffers, labels);
+    AT(qfz_chunk_buffers, wide_labels);
+    AT(qfz_chunk_buffers, levels);
     IS(QFZ_OK);
     IS(QFZ_EARG);
     IS(QFZ_ENOMEM);

@@ -36,7 +36,7 @@ def main():
         omega = read(sys.stdin, "omega")
         values = np.array(read(sys.stdin, "values")).reshape(bands, h, w)
         valid = np.array(read(sys.stdin, "valid")).reshape(h, w)
-        if np.all(values == np.floor(values)):
+        if np.all(values == np.floor(values)) and np.abs(values).max() < 2**53:
             values = values.astype(np.int64)
         raster = Raster(values, valid, int(conn), dist)
         want = {"flat": raster.flat(), "alpha": raster.alpha(float(alpha)),

@@ -41,18 +41,23 @@ int main(int argc, char **argv)
         const int bands = (int)(1 + check_pick(BANDS)), conn = check_chance(50) ? 4 : 8;
         const qfz_distance distance = (qfz_distance)check_pick(3);
         const bool floats = check_chance(30);
+        /* squares of the values neither vanish nor pass the range of singles */
+        const double unit = !floats            ? 1
+                            : check_chance(50) ? 0.25
+                            : check_chance(50) ? 0x1p-120
+                                               : 0x1p+110;
         const int64_t spread = check_chance(50) ? 6 : 200;
-        const double alpha = (double)check_pick(spread) / (check_chance(50) ? 1 : 2);
+        const double alpha = (double)check_pick(spread) / (check_chance(50) ? 1 : 2) * unit;
         double omega[BANDS];
         for (int64_t i = 0; i < bands * n; i++) {
             whole[i] = (int32_t)(check_pick(spread) - spread / 3);
-            real[i] = (float)whole[i] / 4;
+            real[i] = (float)(whole[i] * unit);
             values[i] = floats ? (double)real[i] : whole[i];
         }
         for (int64_t p = 0; p < n; p++)
             valid[p] = check_chance(88);
         for (int b = 0; b < bands; b++)
-            omega[b] = (double)check_pick(spread);
+            omega[b] = (double)check_pick(spread) * unit;
         const qfz_image image = {.h = h,
                                  .w = w,
                                  .n_bands = bands,

@@ -123,21 +123,33 @@ static double whole_level(const oracle *o, int64_t p, int64_t q)
     }
 }
 
+/* Root of the sum of squares, all in double precision, as a single; weight is 1 without weights. */
+static double wide_level(const oracle *o, int64_t p, int64_t q)
+{
+    volatile double sum = 0; /* volatile: no fused operations */
+    for (int b = 0; b < o->image->n_bands; b++) {
+        const double weight = o->weights ? (double)(float)o->weights[b] : 1;
+        const double u = oracle_value(o->image, b, p), v = oracle_value(o->image, b, q);
+        if (weight == 0 || u == v) continue; /* equal infinities are equal */
+        volatile double far = weight * fabs(u - v);
+        volatile double square = far * far;
+        sum = sum + square;
+    }
+    volatile float root = (float)sqrt(sum);
+    return (double)root;
+}
+
 static double float_level(const oracle *o, int64_t p, int64_t q)
 {
     volatile float sum = 0, largest = 0; /* volatile: rounded to single at every step */
+    if (o->distance == QFZ_L2) return wide_level(o, p, q);
     for (int b = 0; b < o->image->n_bands; b++) {
         const float u = float_value(o->image, b, p), v = float_value(o->image, b, q);
         volatile float far = u == v ? 0.0f : fabsf(u - v); /* equal infinities are equal */
-        volatile float square = far * far;
-        sum = sum + (o->distance == QFZ_L2 ? square : far);
+        sum = sum + far;
         if (far > largest) largest = far;
     }
-    switch (o->distance) {
-    case QFZ_L1: return (double)sum;
-    case QFZ_LINF: return (double)largest;
-    default: return (double)sqrtf(sum);
-    }
+    return (double)(o->distance == QFZ_L1 ? sum : largest);
 }
 
 /* The difference in one band as a single, times the weight as a single. */
@@ -157,14 +169,14 @@ static float weighted_difference(const oracle *o, int band, int64_t p, int64_t q
 static double weighted_level(const oracle *o, int64_t p, int64_t q)
 {
     volatile float sum = 0, largest = 0;
+    if (o->distance == QFZ_L2) return wide_level(o, p, q);
     for (int b = 0; b < o->image->n_bands; b++) {
         if (o->weights[b] == 0) continue;
         const float far = weighted_difference(o, b, p, q);
-        volatile float square = far * far;
-        sum = sum + (o->distance == QFZ_L2 ? square : far);
+        sum = sum + far;
         if (far > largest) largest = far;
     }
-    return (double)(o->distance == QFZ_L1 ? sum : o->distance == QFZ_L2 ? sqrtf(sum) : largest);
+    return (double)(o->distance == QFZ_L1 ? sum : largest);
 }
 
 /* The acute angle whose tangent of half is t <= 1, by three more halvings and a series. */

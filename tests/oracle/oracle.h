@@ -5,8 +5,9 @@
  * image.  Every partition is a fresh breadth-first flood at one threshold: no union-find, no
  * sorted edges, no tree.  The definitions are those of reference/oracle.py; the arithmetic of
  * levels is that of the library's contract: l1 and linf of integers exactly, l2 of integers the
- * exact sum of squares and one correctly rounded single root, floats and weighted differences in
- * IEEE single, band by band, angles in IEEE double from dot products.
+ * exact sum of squares and one correctly rounded single root, l1 and linf of floats and of weighted
+ * differences in IEEE single, band by band, their l2 in IEEE double, and angles in IEEE double from
+ * dot products.
  *
  * Levels are doubles here: every level, integer or single, is exact in one. */
 #ifndef QFZ_TESTS_ORACLE_H

@@ -124,6 +124,23 @@ static void keeps_integers_exact(void)
     }
 }
 
+static void spans_all_singles(void)
+{
+    const float pairs[][2] = {{0, 1e-25f}, {0, 1e25f}, {0x1p-149f, 0}, {-1e38f, 2e38f}};
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        const qfz_image i = image_of(1, 2, QFZ_F32, pairs[k]);
+        oracle *o = oracle_open(&i, 4, QFZ_L2);
+        CHECK(oracle_level(o, 0, 1) == (double)fabsf(pairs[k][1] - pairs[k][0]),
+              "l2 of one band, pair %d", (int)k);
+        oracle_close(o);
+    }
+    const float far[] = {-3e38f, 3e38f};
+    const qfz_image i = image_of(1, 2, QFZ_F32, far);
+    oracle *o = oracle_open(&i, 4, QFZ_L2);
+    CHECK(isinf(oracle_level(o, 0, 1)), "beyond the largest single");
+    oracle_close(o);
+}
+
 /* d^2 + 1 etc. as sums over bands: the double root is right to 53 bits, so rounding it once more
  * can only be wrong next to a middle; the middles (odd 25-bit numbers) are met head-on. */
 static void rounds_roots_once(void)
@@ -220,6 +237,7 @@ int main(int argc, char **argv)
     leaves_invalid_pixels_out();
     numbers_by_first_pixel();
     keeps_integers_exact();
+    spans_all_singles();
     rounds_roots_once();
     treats_equal_infinities_as_equal();
     rounds_means_halves_up();

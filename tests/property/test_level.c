@@ -99,6 +99,62 @@ static void awkward_singles(void)
     }
 }
 
+/* A single of any magnitude, denormals too. */
+static float any_single(void)
+{
+    const uint32_t bits = (uint32_t)check_pick(0x7f800000) | (check_chance(50) ? 0x80000000u : 0);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* True if no single is nearer to `exact` than `got`, up to the error of sums in double. */
+static bool is_nearest(float got, long double exact)
+{
+    const long double slack = 1e-14L * exact, most = 0x1.ffffffp127L; /* rounds to infinity */
+    if (isinf(got)) return exact + slack >= most;
+    const long double below = got > 0 ? (long double)nextafterf(got, 0) : 0;
+    const long double above =
+        got < 0x1.fffffep127f ? (long double)nextafterf(got, INFINITY) : 0x1p128L;
+    return exact + slack >= ((long double)got + below) / 2 &&
+           exact - slack <= ((long double)got + above) / 2;
+}
+
+/* l2 of floats of any magnitude, against long double: squares in single precision would vanish
+ * below 2.6e-23 and be infinite above 1.8e19. */
+static void roots_of_any_singles(void)
+{
+    enum { N = 600, BANDS = 3 };
+    static float pixels[BANDS * 2 * N];
+    uint32_t levels[N], sums[N];
+    for (int round = 0; round < 60; round++) {
+        const int n_bands = 1 + round % BANDS;
+        const qfz_image image = {
+            .h = 2, .w = N, .n_bands = n_bands, .type = QFZ_F32, .pixels = pixels};
+        qfz_rule rule = {.distance = QFZ_L2, .type = QFZ_F32, .n_bands = n_bands};
+        check_case(round, "l2 of singles of any magnitude, %d bands", n_bands);
+        for (int i = 0; i < n_bands * 2 * N; i++)
+            pixels[i] = i >= 2 * N && check_chance(50) ? pixels[i - 2 * N] : any_single();
+        qfz_levels(&image, &rule, 0, N, N, levels);
+        rule.distance = QFZ_L1;
+        qfz_levels(&image, &rule, 0, N, N, sums);
+        for (int i = 0; i < N; i++) {
+            long double square = 0;
+            for (int b = 0; b < n_bands; b++) {
+                const float *const plane = pixels + b * 2 * N;
+                const long double d = (long double)plane[i] - (long double)plane[N + i];
+                square += d * d;
+            }
+            const float got = (float)qfz_level_value(&rule, levels[i]);
+            if (!CHECK(is_nearest(got, sqrtl(square)), "pair %d: %.9g, not %.12Lg", i, (double)got,
+                       sqrtl(square)) ||
+                !CHECK((levels[i] == 0) == (square == 0), "pair %d: level 0", i) ||
+                !CHECK(n_bands > 1 || levels[i] == sums[i], "pair %d: l1 and l2 differ", i))
+                break;
+        }
+    }
+}
+
 /* The ends of every integer type against each other, over 1 and 16 bands. */
 static void ends_of_types(void)
 {
@@ -371,6 +427,7 @@ int main(int argc, char **argv)
     awkward_singles();
     ends_of_types();
     roots_next_to_middles();
+    roots_of_any_singles();
     alphas_at_boundaries();
     refuses_levels_beyond_32_bits();
     widths_against_omega();

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "regions/arc_edges.h"
 #include "regions/polygon.h"
 
 enum { MOST = 14, MOST_CORNERS = 4 * MOST * MOST, MOST_SEGMENTS = 4 * MOST_CORNERS };
@@ -86,10 +87,21 @@ static void measures_are_right(const scene *s, const qfz_polygon *p)
     CHECK(p->area == area, "area %" PRIu64 " of %" PRIu64, p->area, area);
 }
 
+static bool fits_32_bits(const scene *s)
+{
+    uint64_t all = 0;
+    for (int64_t y = 0; y < s->h; y++)
+        for (int64_t x = 0; x < s->w; x++)
+            all |= s->labels[y][x];
+    return all <= UINT32_MAX;
+}
+
 static void trace_tiles(const scene *s, int64_t tile_w, int64_t tile_h, qfz_arc_store *store,
                         qfz_corner_map *map)
 {
-    static uint64_t padded[(MOST + 2) * (MOST + 2)];
+    static uint64_t wide[(MOST + 2) * (MOST + 2)];
+    static uint32_t narrow[(MOST + 2) * (MOST + 2)];
+    const bool is_wide = !fits_32_bits(s);
     qfz_arcs arcs = {0};
     qfz_error err = {.status = QFZ_OK};
     for (int64_t y0 = 0; y0 < s->h; y0 += tile_h)
@@ -98,9 +110,13 @@ static void trace_tiles(const scene *s, int64_t tile_w, int64_t tile_h, qfz_arc_
                                  x0 + tile_w < s->w ? x0 + tile_w : s->w};
             int64_t n = 0;
             for (int64_t y = box.y0 - 1; y <= box.y1; y++)
-                for (int64_t x = box.x0 - 1; x <= box.x1; x++)
-                    padded[n++] = label_at(s, y, x);
-            CHECK(qfz_arcs_trace(&arcs, box, padded, &err) == QFZ_OK, "%s", err.message);
+                for (int64_t x = box.x0 - 1; x <= box.x1; x++, n++) {
+                    wide[n] = label_at(s, y, x);
+                    narrow[n] = (uint32_t)wide[n];
+                }
+            const qfz_label_grid grid = {is_wide ? (void *)wide : narrow, qfz_box_w(box) + 2,
+                                         is_wide};
+            CHECK(qfz_arcs_trace(&arcs, box, grid, &err) == QFZ_OK, "%s", err.message);
             CHECK(qfz_arc_store_add(store, &arcs, &err) == QFZ_OK, "%s", err.message);
             qfz_corner_map_add(map, box, &arcs);
         }
@@ -376,6 +392,36 @@ static void one_case(int64_t number)
     same(&simple, &tiled);
 }
 
+/* Border edges of tiles that are wider than a word of bits, of labels of both widths. */
+static void edges_are_right(int64_t number)
+{
+    enum { H = 4, W = 200 };
+    static uint64_t wide[(H + 2) * (W + 2)];
+    static uint32_t narrow[(H + 2) * (W + 2)];
+    static qfz_arcs arcs;
+    qfz_error err = {.status = QFZ_OK};
+    const int64_t w = 1 + check_pick(W), h = 1 + check_pick(H), pitch = w + 2;
+    const int64_t change = check_chance(50) ? 2 : 60, shift = check_chance(50) ? 32 : 0;
+    check_case(number, "edges of %" PRId64 " x %" PRId64 " pixels", w, h);
+    for (int64_t i = 0; i < (h + 2) * pitch; i++) {
+        wide[i] = i == 0 || check_chance(change) ? (uint64_t)check_pick(3) << shift : wide[i - 1];
+        narrow[i] = (uint32_t)wide[i];
+    }
+    const qfz_label_grid grid = {shift ? (void *)wide : narrow, pitch, shift > 0};
+    CHECK(qfz_arcs_find_edges(&arcs, w, h, grid, &err) == QFZ_OK, "%s", err.message);
+    for (int64_t y = 0; y <= h; y++)
+        for (int64_t x = 0; x <= w; x++) {
+            const uint64_t *const above = wide + y * pitch + x, *const below = above + pitch;
+            const int expected =
+                (above[1] != below[1]) << QFZ_ARC_EAST | (below[0] != below[1]) << QFZ_ARC_SOUTH |
+                (above[0] != below[0]) << QFZ_ARC_WEST | (above[0] != above[1]) << QFZ_ARC_NORTH;
+            const int found = arcs.corners[y * arcs.corners_pitch + x];
+            CHECK(found == expected, "corner %" PRId64 ", %" PRId64 ": %d, not %d", y, x, found,
+                  expected);
+        }
+    if (number + 1 == check_.cases) qfz_arcs_fini(&arcs);
+}
+
 /* A label with more chains than one polygon may have. */
 static void long_borders_are_refused(void)
 {
@@ -406,6 +452,8 @@ int main(int argc, char **argv)
         weights_before[y + 1] = weights_before[y] + (uint64_t)(1000 + 17 * y * y);
     for (int64_t i = check_.first; i < check_.cases; i++)
         one_case(i);
+    for (int64_t i = check_.first; i < check_.cases; i++)
+        edges_are_right(i);
     long_borders_are_refused();
     return check_end();
 }

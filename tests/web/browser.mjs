@@ -6,6 +6,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+const KEYS = { Tab: 9, Enter: 13, Escape: 27, PageUp: 33, PageDown: 34, End: 35, Home: 36, ArrowLeft: 37,
+               ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 };
+const SHIFT = 8;
+
 export class Browser {
     #process;
     #profile = mkdtempSync(join(tmpdir(), "qfz_chromium_"));
@@ -102,21 +106,51 @@ export class Browser {
     }
 
     async key(key, code = key) {
-        const number = { ArrowRight: 39, ArrowLeft: 37, Enter: 13, Tab: 9 }[key];
+        const number = KEYS[key];
         const words = { key, code, windowsVirtualKeyCode: number,
                         ...(key === "Enter" && { text: "\r" }) };
         await this.send("Input.dispatchKeyEvent", { type: "keyDown", ...words });
         await this.send("Input.dispatchKeyEvent", { type: "keyUp", ...words });
     }
 
-    async click(x, y) {
-        const words = { x, y, button: "left", clickCount: 1 };
-        await this.send("Input.dispatchMouseEvent", { type: "mousePressed", ...words });
-        await this.send("Input.dispatchMouseEvent", { type: "mouseReleased", ...words });
+    /** Text, as if typed, into the element that has the focus. */
+    async type(text) {
+        await this.send("Input.insertText", { text });
     }
 
-    async screenshot() {
-        const { data } = await this.send("Page.captureScreenshot", { format: "png" });
+    async #mouse(type, x, y, words = {}) {
+        await this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1, ...words });
+    }
+
+    async click(x, y) {
+        await this.#mouse("mousePressed", x, y);
+        await this.#mouse("mouseReleased", x, y);
+    }
+
+    async drag(x0, y0, x1, y1) {
+        await this.#mouse("mousePressed", x0, y0);
+        await this.#mouse("mouseMoved", (x0 + x1) / 2, (y0 + y1) / 2, { buttons: 1 });
+        await this.#mouse("mouseMoved", x1, y1, { buttons: 1 });
+        await this.#mouse("mouseReleased", x1, y1);
+    }
+
+    async wheel(x, y, delta, { shift = false } = {}) {
+        await this.#mouse("mouseWheel", x, y, { button: "none", deltaX: 0, deltaY: delta,
+                                                modifiers: shift ? SHIFT : 0 });
+    }
+
+    /** Place and size of an element on the screen. */
+    box(id) {
+        return this.evaluate(`{ const element = document.getElementById(${JSON.stringify(id)});
+            element.scrollIntoView({ block: "nearest" });
+            const { x, y, width, height } = element.getBoundingClientRect();
+            ({ x, y, width, height }) }`);
+    }
+
+    /** A picture of the page, or of a part of it: x, y, width, height. */
+    async screenshot(part) {
+        const { data } = await this.send("Page.captureScreenshot", {
+            format: "png", ...(part && { clip: { ...part, scale: 1 } }) });
         return Buffer.from(data, "base64");
     }
 

@@ -41,6 +41,19 @@ export class Layers {
         this.stretches = this.planes.map((plane) => stretchOf(plane, (p) => this.isValid(p)));
     }
 
+    /** The largest difference of two values of a band. */
+    range() {
+        return Math.max(...this.planes.map((plane) => {
+            let low = Infinity, high = -Infinity;
+            for (let p = 0; p < plane.length; p++) {
+                if (!this.isValid(p)) continue;
+                if (plane[p] < low) low = plane[p];
+                if (plane[p] > high) high = plane[p];
+            }
+            return high - low;
+        }));
+    }
+
     isValid(p) {
         return !this.valid || this.valid[p] !== 0;
     }

@@ -3,22 +3,24 @@
 //
 // A change asks the worker for labels and for the two views.  While the worker is busy, only the last
 // change is kept.  Once there is nothing to do, the worker finds the hierarchy of the settings, from
-// which the curve, the stops of the slider and further labels come.
+// which the curve, the stops of the sliders and further labels come.
 import { drawCurve, drawSizes, short } from "./chart.js";
 import { Client } from "./client.js";
 import { quantiles, regionsAt } from "./curve.js";
 import { showRegion } from "./panel.js";
 import { commandLine, decimal, DISTANCES, formatHash, parseHash, VIEWS } from "./settings.js";
 import { Slider } from "./sliders.js";
+import { Tabs } from "./tabs.js";
 import { Viewer } from "./viewer.js";
 
 const IDLE_MS = 150;
 const $ = (id) => document.getElementById(id);
 const facts = JSON.parse($("data").textContent);
 const worker = new Client($("worker").textContent);
-let settings = parseHash("", { alpha: 0, omega: Infinity, minArea: 1, left: "outlines", right: "means",
-                               connectivity: facts.connectivity, distance: facts.distance });
-const shownBands = facts.bands.length >= 3 ? [0, 1, 2] : [0, 0, 0];
+let settings = { alpha: 0, omega: Infinity, minArea: 1, left: "outlines", right: "means", window: 1,
+                 connectivity: facts.connectivity, distance: facts.distance,
+                 bands: facts.bands.length >= 3 ? [0, 1, 2] : [0, 0, 0] };
+let here = null; // the facts with those of the window that is shown
 
 const state = {
     busy: false,      // the worker computes
@@ -26,10 +28,11 @@ const state = {
     idle: 0,          // timer before the hierarchy
     curve: null, curveOf: "", // the window's, and of which settings
     region: null, picked: null, // the region shown; the pixel that was clicked
+    levels: [], // of the larger regions around it, up to the one shown
 };
 
-const full = () => ({ ...settings, bands: shownBands });
-const hierarchyKey = () => [settings.connectivity, settings.distance, settings.minArea].join(" ");
+const hierarchyKey = () =>
+    [settings.connectivity, settings.distance, settings.minArea, settings.window].join(" ");
 
 function problem(text) {
     $("problem").textContent = text;
@@ -59,17 +62,19 @@ async function refresh() {
 }
 
 async function showOnce() {
-    const asked = full();
+    const asked = { ...settings };
     const slow = setTimeout(() => say("Computing"), 200);
     try {
         const result = await worker.call("show", { settings: asked,
                                                    views: [...new Set([asked.left, asked.right, "input"])] });
+        openWindow(asked.window);
         for (const [view, pixels] of Object.entries(result.pictures)) viewer.set(view, pixels);
         Object.assign(viewer, { labels: result.labels, left: asked.left, right: asked.right });
         $("regions").textContent = String(result.regions);
         $("regions").dataset.checksum = result.checksum;
         $("regions").dataset.milliseconds = result.milliseconds.toFixed(1);
         drawSizes($("sizes"), result.sizes);
+        state.picked = null;
         select(null);
         problem("");
     } catch (error) {
@@ -85,9 +90,10 @@ async function findHierarchy() {
     state.busy = true;
     const key = hierarchyKey();
     try {
-        state.curve = (await worker.call("hierarchy", { settings: full() })).curve;
-        state.curveOf = key;
-        alpha.setStops(quantiles(state.curve, 2));
+        const { curve, range } = await worker.call("hierarchy", { settings: { ...settings } });
+        Object.assign(state, { curve, range, curveOf: key });
+        alpha.setStops(quantiles(curve, 2));
+        omega.setStops(omegaStops(range));
         drawCurves();
     } catch (error) {
         problem(error.message);
@@ -121,20 +127,34 @@ function drawCurves() {
 function select(region) {
     state.region = region;
     viewer.select(region && region.mask);
-    showRegion($("region"), region, facts, {
-        onLarger: () => pick(state.picked, state.region.next),
-        onSmaller: () => pick(state.picked),
-    });
+    showRegion($("region"), region, here, { onLarger: () => step(1), onSmaller: () => step(-1) });
 }
 
-async function pick(pixel, level) {
+/** Selects the region of a pixel, or the one around it at the last of some levels. */
+async function pick(pixel, levels = []) {
+    if (settings.window !== here.number) return; // another window will be shown
+    state.picked = pixel;
     if (pixel === null) {
         select(null);
         return;
     }
-    state.picked = pixel;
-    const { region } = await worker.call("pick", { pixel, level, settings: full() });
-    if (state.picked === pixel) select(region);
+    try {
+        const { region } = await worker.call("pick", { pixel, level: levels.at(-1),
+                                                       settings: { ...settings } });
+        if (state.picked !== pixel) return; // another one since
+        state.levels = levels;
+        select(region);
+    } catch (error) {
+        problem(error.message);
+    }
+}
+
+/** 1: to the next larger region around the selected one; -1: back by one. */
+function step(direction) {
+    const { region, picked, levels } = state;
+    if (!region) return;
+    if (direction > 0 && region.next !== null) pick(picked, [...levels, region.next]);
+    if (direction < 0 && levels.length) pick(picked, levels.slice(0, -1));
 }
 
 function showPosition(at) {
@@ -142,21 +162,32 @@ function showPosition(at) {
         $("position").textContent = "\u00a0";
         return;
     }
-    const x = facts.x + at[0], y = facts.y + at[1], t = facts.transform;
+    const x = here.x + at[0], y = here.y + at[1], t = facts.transform;
     const map = t ? [t[0] + t[1] * (x + 0.5) + t[2] * (y + 0.5), t[3] + t[4] * (x + 0.5) + t[5] * (y + 0.5)]
         .map((value) => +value.toPrecision(9)).join(", ") : "";
     $("position").textContent = `column ${x}, row ${y}${map ? ` · ${map}` : ""}` +
-        (viewer.labels ? ` · region ${viewer.labels[at[1] * facts.width + at[0]]}` : "");
+        (viewer.labels ? ` · region ${viewer.labels[at[1] * here.width + at[0]]}` : "");
 }
 
 // ----------------------------------------------------------------------------------------- controls
-const viewer = new Viewer($("canvas"), facts.width, facts.height,
-                          { onPick: pick, onMove: showPosition });
+const viewer = new Viewer($("canvas"), { onPick: (pixel) => pick(pixel), onMove: showPosition,
+                                         onStep: step });
+const tabs = new Tabs($("windows"), $("picture"), facts.windows, (number) => change({ window: number }));
+
+/** The page shows another window from now on; its pictures follow. */
+function openWindow(number) {
+    if (here?.number === number) return;
+    here = { ...facts, ...facts.windows[number - 1], number };
+    viewer.open(here.width, here.height);
+    minArea.setStops(geometric(here.valid / 4));
+    showFacts();
+}
 
 /** Takes over changed settings: into the address, the command and the worker. */
 function change(some) {
     Object.assign(settings, some);
-    history.replaceState(null, "", formatHash(settings));
+    history.replaceState(null, "", formatHash(settings, facts));
+    tabs.show(settings.window);
     $("command").textContent = commandLine(settings, facts);
     refresh();
 }
@@ -176,6 +207,7 @@ function showSettings() {
     minArea.set(settings.minArea);
     for (const name of ["distance", "connectivity", "left", "right"])
         $(name).value = String(settings[name]);
+    COLOURS.forEach((id, i) => { $(id).value = String(settings.bands[i]); });
 }
 
 /** Numbers that grow by at most a quarter, from 1 to most, whole ones where they are small. */
@@ -186,13 +218,13 @@ function geometric(most) {
     return stops;
 }
 
-/** Stops of omega up to the range of the type's values that occur. */
-function omegaStops(curve) {
-    const most = curve.alpha[curve.alpha.length - 1] * 20 || 1;
-    const unit = most > 100 ? 1 : most / 1000;
+/** Stops of omega up to the range of the values in the window. */
+function omegaStops(range) {
+    const most = range || 1, unit = facts.type === "Float32" ? most / 1000 : 1;
     return [0, ...geometric(most / unit).map((value) => +(value * unit).toPrecision(4)), Infinity];
 }
 
+const COLOURS = ["red", "green", "blue"];
 const CHOICES = ["distance", "left", "right", "connectivity"];
 fill($("distance"), DISTANCES.filter((d) => d !== "sam" || facts.bands.length > 1).map((d) => [d, d]));
 for (const id of ["left", "right"])
@@ -200,13 +232,10 @@ for (const id of ["left", "right"])
 for (const id of CHOICES)
     $(id).addEventListener("change", () => change({ [id]: id === "connectivity" ? Number($(id).value)
                                                                               : $(id).value }));
-["red", "green", "blue"].forEach((id, i) => {
+COLOURS.forEach((id, i) => {
     fill($(id), facts.bands.map(({ number, name }, b) => [b, name ? `${number} ${name}` : number]));
-    $(id).value = String(shownBands[i]);
-    $(id).addEventListener("change", () => {
-        shownBands[i] = Number($(id).value);
-        refresh();
-    });
+    $(id).addEventListener("change", () =>
+        change({ bands: settings.bands.map((b, k) => (k === i ? Number($(id).value) : b)) }));
 });
 $("bands").hidden = facts.bands.length < 2;
 $("form").addEventListener("submit", (event) => event.preventDefault());
@@ -228,7 +257,7 @@ $("copy").addEventListener("click", async () => {
     setTimeout(() => { $("copy").textContent = "Copy"; }, 2000);
 });
 window.addEventListener("hashchange", () => {
-    settings = parseHash(location.hash, settings);
+    settings = parseHash(location.hash, settings, facts);
     showSettings();
     change({});
 });
@@ -241,8 +270,8 @@ function showFacts() {
     $("source").textContent = `explore ${name}`;
     $("version").textContent = `qfz ${facts.version}`;
     $("facts").textContent = [
-        `${facts.width} × ${facts.height} of ${facts.raster_width} × ${facts.raster_height} pixels, ` +
-        `from column ${facts.x}, row ${facts.y}`,
+        `${here.width} × ${here.height} of ${facts.raster_width} × ${facts.raster_height} pixels, ` +
+        `from column ${here.x}, row ${here.y}`,
         `${facts.bands.length} band${facts.bands.length > 1 ? "s" : ""} of ${facts.type}`,
         ...(crs ? [crs[1]] : []),
     ].join(" · ");
@@ -251,23 +280,21 @@ function showFacts() {
 /** An alpha at which regions have some 40 pixels. */
 function firstAlpha(curve) {
     const stops = quantiles(curve, 2);
-    return stops.find((stop) => regionsAt(curve, stop) <= facts.valid / 40) ?? stops[stops.length - 1];
+    return stops.find((stop) => regionsAt(curve, stop) <= here.valid / 40) ?? stops[stops.length - 1];
 }
 
 async function start() {
-    showFacts();
-    await worker.call("start", { facts, pixels: $("pixels").textContent,
-                                 module: $("module").textContent });
-    settings = parseHash(location.hash, settings);
+    settings = parseHash(location.hash, settings, facts);
+    tabs.show(settings.window);
+    openWindow(settings.window);
+    await worker.call("start", { facts, module: $("module").textContent,
+                                 pixels: facts.windows.map((_, i) => $(`pixels-${i + 1}`).textContent) });
     await findHierarchy();
     if (!state.curve) return;
-    const stops = omegaStops(state.curve);
     if (!new URLSearchParams(location.hash.slice(1)).has("alpha")) {
         settings.alpha = firstAlpha(state.curve);
-        settings.omega = stops.find((stop) => stop >= 6 * settings.alpha);
+        settings.omega = omegaStops(state.range).find((stop) => stop >= 6 * settings.alpha);
     }
-    omega.setStops(stops);
-    minArea.setStops(geometric(facts.valid / 4));
     showSettings();
     change({});
 }

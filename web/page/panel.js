@@ -57,7 +57,7 @@ function addBands(place, region, facts) {
 export function showRegion(place, region, facts, { onLarger, onSmaller }) {
     place.replaceChildren();
     if (!region) {
-        add(place, "p", "Click a region.", { class: "note" });
+        add(place, "p", "Click a region; Shift and the wheel go to larger regions around it.", { class: "note" });
         return;
     }
     const body = add(add(place, "table"), "tbody");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // settings.js - what the user has chosen, as a hash of the page's address: #alpha=9&omega=60
-// &min-area=25&connectivity=8&distance=linf&left=input&right=means.
+// &min-area=25&connectivity=8&distance=linf&left=input&right=means&rgb=4,3,2&window=2.
 
 export const DISTANCES = ["l1", "l2", "linf", "sam"];
 export const VIEWS = ["input", "outlines", "means", "colours", "saliency"];
@@ -14,10 +14,18 @@ function number(text, least, other) {
 
 const choice = (text, list, other) => (list.includes(text) ? text : other);
 
+/** Three positions of bands, from 0, of a text such as 4,3,2 of bands' numbers. */
+function bandsOf(text, facts, other) {
+    const all = facts.bands.map((band) => String(band.number));
+    const positions = (text ?? "").split(",").map((word) => all.indexOf(word));
+    return positions.length === 3 && !positions.includes(-1) ? positions : other;
+}
+
 /** The settings of a hash; what is missing or wrong in it is taken from `other`. */
-export function parseHash(hash, other) {
+export function parseHash(hash, other, facts) {
     const words = new URLSearchParams(hash.replace(/^#/, ""));
     const minArea = number(words.get("min-area"), 1, other.minArea);
+    const windows = facts.windows.map((_, i) => String(i + 1));
     return {
         alpha: number(words.get("alpha"), 0, other.alpha),
         omega: number(words.get("omega"), 0, other.omega),
@@ -27,12 +35,14 @@ export function parseHash(hash, other) {
         distance: choice(words.get("distance"), DISTANCES, other.distance),
         left: choice(words.get("left"), VIEWS, other.left),
         right: choice(words.get("right"), VIEWS, other.right),
+        bands: bandsOf(words.get("rgb"), facts, other.bands),
+        window: Number(choice(words.get("window"), windows, String(other.window))),
     };
 }
 
 export const decimal = (value) => (value === Infinity ? "inf" : String(value));
 
-export function formatHash(s) {
+export function formatHash(s, facts) {
     const words = new URLSearchParams({ alpha: decimal(s.alpha) });
     if (s.omega !== Infinity) words.set("omega", decimal(s.omega));
     if (s.minArea > 1) words.set("min-area", s.minArea);
@@ -40,7 +50,9 @@ export function formatHash(s) {
     words.set("distance", s.distance);
     words.set("left", s.left);
     words.set("right", s.right);
-    return `#${words}`;
+    if (facts.bands.length > 1) words.set("rgb", s.bands.map((b) => facts.bands[b].number).join(","));
+    if (facts.windows.length > 1) words.set("window", s.window);
+    return `#${words}`.replaceAll("%2C", ",");
 }
 
 /** A word as a shell reads it. */

@@ -4,6 +4,7 @@
 
 const LINES_FROM = 5; // screen pixels of a pixel
 const ZOOM_MAX = 64;
+const TURN = 50; // of the wheel, for a step in the hierarchy
 const MARK_RING = 0xffc814ff, MARK_INNER = 0x50c814ff; // opacity, blue, green, red
 
 export class Viewer {
@@ -16,15 +17,23 @@ export class Viewer {
     #pointers = new Map();
     #moved = false;
     #drawn = 0;
+    #turned = 0; // of the wheel, towards a step in the hierarchy
 
-    /** onPick(pixel), onMove(x, y) with null outside. */
-    constructor(canvas, width, height, { onPick, onMove }) {
+    /** onPick(pixel), onMove(x, y) with null outside, onStep(step): 1 to a larger region, -1 back. */
+    constructor(canvas, { onPick, onMove, onStep }) {
         this.#canvas = canvas;
         this.#context = canvas.getContext("2d");
-        Object.assign(this, { width, height, onPick, onMove, left: "input", right: "means",
+        Object.assign(this, { width: 1, height: 1, onPick, onMove, onStep, left: "input", right: "means",
                               share: 0.5, labels: null, selected: null });
         new ResizeObserver(() => this.#resize()).observe(canvas);
         this.#listen();
+    }
+
+    /** A window of this size; its pictures follow. */
+    open(width, height) {
+        Object.assign(this, { width, height, labels: null, selected: null });
+        this.#pictures.clear();
+        this.fit();
     }
 
     set(view, pixels) {
@@ -199,9 +208,18 @@ export class Viewer {
         canvas.addEventListener("pointerleave", () => this.onMove(null));
         canvas.addEventListener("wheel", (event) => {
             event.preventDefault();
-            this.zoom(2 ** (-event.deltaY / 300), ...this.#place(event));
+            if (event.shiftKey) this.#turn(event.deltaY || event.deltaX);
+            else this.zoom(2 ** (-event.deltaY / 300), ...this.#place(event));
         }, { passive: false });
         canvas.addEventListener("keydown", (event) => this.#key(event));
+    }
+
+    /** The wheel away from the user: to larger regions.  Small turns add up to a step. */
+    #turn(delta) {
+        this.#turned = Math.sign(this.#turned) === Math.sign(delta) ? this.#turned + delta : delta;
+        if (Math.abs(this.#turned) < TURN) return;
+        this.onStep(this.#turned < 0 ? 1 : -1);
+        this.#turned = 0;
     }
 
     #key(event) {
@@ -214,6 +232,8 @@ export class Viewer {
         else if (event.key === "-") this.zoom(1 / 1.5);
         else if (event.key === "0") this.fit();
         else if (event.key === "Enter") this.#pick(this.#canvas.width / 2, this.#canvas.height / 2);
+        else if (event.key === "PageUp") this.onStep(1);
+        else if (event.key === "PageDown") this.onStep(-1);
         else if (event.key === "Escape") this.onPick(null);
         else return;
         event.preventDefault();

@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: MIT
 // worker.js - does all work on pixels, in a thread of its own.
 //
-// start: decodes the blocks.  show: labels and layers of settings.  pick: one region.  Each message
-// has a number, which the answer repeats; an answer has an error instead of a result where the
-// library refused.
+// start: loads the module.  show: labels and layers of settings.  pick: one region.  Each message has
+// a number, which the answer repeats; an answer has an error instead of a result where the library
+// refused.  Messages are worked on one after another.  A window is decoded when settings first name it.
 import { load } from "../qfz.js";
 import { decodeImage, unpack } from "./decode.js";
 import { Engine } from "./engine.js";
 import { Layers } from "./layers.js";
 import { checksum, levelsOf, pixelsOfComponent, pixelsOfLabel, sizesOf, statistics } from "./regions.js";
 
-let engine, layers, rowAreas;
-let shown = null;  // the last labels
-let inputs = null; // the input as it was last painted, and the bands in it
+let qfz, facts, blocks;
+const places = new Map(); // by the number of the window: engine, layers, areas of rows, range
+let shown = null;  // the last labels, and their settings
+let inputs = null; // the window and the bands of the input as it was last painted
 
-async function start({ facts, pixels, module }) {
-    const image = await decodeImage(facts, pixels);
-    engine = new Engine(await load(await unpack(module)), image, facts.weights);
-    layers = new Layers(image, facts.bands.length);
-    rowAreas = facts.row_areas ?? null;
-    return { labels: null };
+async function start(words) {
+    ({ facts, pixels: blocks } = words);
+    qfz = await load(await unpack(words.module));
+    return {};
 }
 
-function layer(view, result, settings) {
+async function placeOf({ window }) {
+    if (!places.has(window)) {
+        const image = await decodeImage({ ...facts, ...facts.windows[window - 1] }, blocks[window - 1]);
+        const layers = new Layers(image, facts.bands.length);
+        places.set(window, { engine: new Engine(qfz, image, facts.weights), layers,
+                             rowAreas: facts.windows[window - 1].row_areas ?? null,
+                             range: layers.range() });
+    }
+    return places.get(window);
+}
+
+function layer({ engine, layers }, view, result, settings) {
     switch (view) {
     case "means": return layers.means(result, settings.bands);
     case "outlines": return layers.outlines(result, settings.bands);
@@ -33,31 +43,32 @@ function layer(view, result, settings) {
 }
 
 /** views: those to paint; the input is painted only when its bands change. */
-function show({ settings, views }) {
+async function show({ settings, views }) {
+    const place = await placeOf(settings);
     const began = performance.now();
-    const result = engine.labels(settings);
+    const result = place.engine.labels(settings);
     shown = { ...result, settings };
-    const pictures = {};
+    const pictures = {}, ofInput = [settings.window, ...settings.bands].join(" ");
     for (const view of views) {
-        if (view === "input" && inputs === String(settings.bands)) continue;
-        if (view === "input") inputs = String(settings.bands);
-        pictures[view] = layer(view, result, settings);
+        if (view === "input" && inputs === ofInput) continue;
+        if (view === "input") inputs = ofInput;
+        pictures[view] = layer(place, view, result, settings);
     }
     return { regions: result.regions, labels: result.labels.slice(), sizes: sizesOf(result),
              checksum: checksum(result.labels), pictures, milliseconds: performance.now() - began };
 }
 
-/** The curve of the window. */
-function hierarchy({ settings }) {
-    const { curve } = engine.hierarchy(settings);
-    return { curve };
+/** The curve of the window, and the largest range of values of a band in it. */
+async function hierarchy({ settings }) {
+    const { engine, range } = await placeOf(settings);
+    return { curve: engine.hierarchy(settings).curve, range };
 }
 
 /** The region of a pixel; level: of a larger one around it, of the hierarchy. */
-function pick({ pixel, level, settings }) {
-    const { width, height, planes } = layers;
+async function pick({ pixel, level, settings }) {
+    const { engine, layers: { width, height, planes }, rowAreas } = await placeOf(settings);
     const n = width * height;
-    if (!shown || !shown.labels[pixel]) return { region: null };
+    if (shown?.settings.window !== settings.window || !shown.labels[pixel]) return { region: null };
     const found = engine.hierarchy(settings);
     const pixels = level === undefined ? pixelsOfLabel(shown.labels, pixel)
                                        : pixelsOfComponent(pixel, level, found, width, n);
@@ -74,7 +85,7 @@ function pick({ pixel, level, settings }) {
 
 const TASKS = { start, show, hierarchy, pick };
 
-self.onmessage = async ({ data: { number, task, ...arguments_ } }) => {
+async function answer({ number, task, ...arguments_ }) {
     try {
         const result = await TASKS[task](arguments_);
         const buffers = [result.labels, result.region?.mask, ...Object.values(result.pictures ?? {})]
@@ -83,4 +94,7 @@ self.onmessage = async ({ data: { number, task, ...arguments_ } }) => {
     } catch (error) {
         self.postMessage({ number, error: error.message });
     }
-};
+}
+
+let before = Promise.resolve();
+self.onmessage = ({ data }) => { before = before.then(() => answer(data)); };

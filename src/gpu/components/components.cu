@@ -244,11 +244,7 @@ qfz_status qfz_blocks_link(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_r
     case QFZ_I32: return link_integers<uint32_t>(gpu, image, rule, at, 0x80000000u);
     case QFZ_F32: break;
     }
-    if (rule->distance == QFZ_L2) {
-        const qfz_near_float<QFZ_L2> near = {rule->alpha_level};
-        return link_band<float>(gpu, image, rule, at, near);
-    }
-    const qfz_near_float<QFZ_L1> near = {rule->alpha_level};
+    const qfz_near_float near = {rule->alpha_level};
     return link_band<float>(gpu, image, rule, at, near);
 }
 

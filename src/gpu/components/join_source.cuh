@@ -256,12 +256,13 @@ template <typename T> struct qfz_near_same {
     }
 };
 
-template <int DISTANCE> struct qfz_near_float {
+/* One band of floats, of which l1, l2 and linf are the same. */
+struct qfz_near_float {
     uint32_t limit; /* the level of alpha */
 
     __device__ __forceinline__ bool operator()(float a, float b) const
     {
-        typedef qfz_level<float, DISTANCE, false> level;
+        typedef qfz_level<float, QFZ_L1, false> level;
         return level::end(level::fold(0, a, b, 1)) <= limit;
     }
 };

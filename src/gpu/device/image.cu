@@ -329,8 +329,8 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
  * area filter sets some levels to 0. */
 static qfz_gpu_edge_form form_of(const qfz_rule *rule)
 {
-    if (rule->n_bands > 1 || rule->distance == QFZ_L2 || rule->weights || rule->min_mass > 0)
-        return QFZ_EDGES_LEVELS;
+    if (rule->n_bands > 1 || rule->weights || rule->min_mass > 0) return QFZ_EDGES_LEVELS;
+    if (rule->distance == QFZ_L2 && !qfz_type_is_float(rule->type)) return QFZ_EDGES_LEVELS;
     switch (rule->type) {
     case QFZ_U8:
     case QFZ_I8: return QFZ_EDGES_U8;

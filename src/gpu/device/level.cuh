@@ -115,23 +115,46 @@ template <typename T, int DISTANCE, bool WEIGHTED> struct qfz_float_level {
     {
         const float d = WEIGHTED ? weight * (float)qfz_difference(a, b) : qfz_difference(a, b);
         if (DISTANCE == QFZ_L1) return level + d;
-        if (DISTANCE == QFZ_L2) return level + d * d;
         return level > d ? level : d;
     }
     static __device__ __forceinline__ uint32_t end(float level)
     {
-        return __float_as_uint(DISTANCE == QFZ_L2 ? __fsqrt_rn(level) : level);
+        return __float_as_uint(level);
+    }
+};
+
+/* Differences as doubles: exact for integers. */
+template <typename T> static __device__ __forceinline__ double qfz_wide_difference(T a, T b)
+{
+    return (double)qfz_difference(a, b);
+}
+template <> __device__ __forceinline__ double qfz_wide_difference<float>(float a, float b)
+{
+    return a == b ? 0 : (double)a - (double)b;
+}
+
+template <typename T, bool WEIGHTED> struct qfz_wide_level {
+    typedef double type;
+
+    static __device__ __forceinline__ double fold(double level, T a, T b, float weight)
+    {
+        const double d = (WEIGHTED ? (double)weight : 1) * qfz_wide_difference<T>(a, b);
+        return level + d * d;
+    }
+    static __device__ __forceinline__ uint32_t end(double level)
+    {
+        return __float_as_uint((float)__dsqrt_rn(level));
     }
 };
 template <> struct qfz_level<float, QFZ_L1, false> : qfz_float_level<float, QFZ_L1, false> {
 };
-template <> struct qfz_level<float, QFZ_L2, false> : qfz_float_level<float, QFZ_L2, false> {
+template <> struct qfz_level<float, QFZ_L2, false> : qfz_wide_level<float, false> {
 };
 template <> struct qfz_level<float, QFZ_LINF, false> : qfz_float_level<float, QFZ_LINF, false> {
 };
 template <typename T> struct qfz_level<T, QFZ_L1, true> : qfz_float_level<T, QFZ_L1, true> {
 };
-template <typename T> struct qfz_level<T, QFZ_L2, true> : qfz_float_level<T, QFZ_L2, true> {
+template <typename T> struct qfz_level<T, QFZ_L2, true> : qfz_wide_level<T, true> {
 };
 template <typename T> struct qfz_level<T, QFZ_LINF, true> : qfz_float_level<T, QFZ_LINF, true> {
 };

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""Chunks equal one pass over the whole image, by `qfz.chunks` and by Dask."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import pickle
+
+import numpy as np
+import pytest
+import qfz
+import qfz.chunks
+
+
+def grid_of(image, shape, **rule):
+    n_bands = image.shape[0] if image.ndim == 3 else 1
+    return qfz.chunks.Grid(image.shape[-2:], shape, image.dtype, n_bands, **rule)
+
+
+def all_chunks(grid):
+    return [(y, x) for y in range(grid.n_rows) for x in range(grid.n_columns)]
+
+
+def run(grid, image, mask=None, edges=None, **options):
+    """The three steps on every chunk, one after the other."""
+
+    def part(array, at):
+        return None if array is None else array[(..., *grid.slices(*at))]
+
+    def arguments(at):
+        return {"mask": part(mask, at), "edges": part(edges, at), **options}
+
+    summaries = [
+        [
+            qfz.chunks.summarise(grid, y, x, part(image, (y, x)), **arguments((y, x)))
+            for x in range(grid.n_columns)
+        ]
+        for y in range(grid.n_rows)
+    ]
+    exteriors, n = qfz.chunks.stitch(grid, summaries)
+    planes = () if grid.result == "label" else (grid.n_directions,)
+    made = np.zeros((*planes, *image.shape[-2:]), grid.result_dtype)
+    for y, x in all_chunks(grid):
+        made[(..., *grid.slices(y, x))] = qfz.chunks.resolve(
+            grid, y, x, part(image, (y, x)), exteriors[y][x], **arguments((y, x))
+        )
+    return made, n
+
+
+def random_chunk(given):
+    h, w = given.valid.shape
+    return int(given.rng.integers(1, h + 1)), int(given.rng.integers(1, w + 1))
+
+
+def rule_of(given):
+    return {"distance": given.distance, "connectivity": given.connectivity}
+
+
+def test_chunks_equal_one_pass(random_image):
+    given = random_image
+    grid = grid_of(given.bands, random_chunk(given), alpha=given.alpha, **rule_of(given))
+    labels, n = run(grid, given.bands, given.valid, channel_axis=0)
+    expected = qfz.label(
+        given.bands, given.alpha, mask=given.valid, channel_axis=0, **rule_of(given)
+    )
+    np.testing.assert_array_equal(labels, expected[0])
+    assert n == expected[1] and labels.dtype == np.uint32
+
+
+def test_saliency_in_chunks(random_image):
+    given = random_image
+    grid = grid_of(given.bands, random_chunk(given), result="saliency", **rule_of(given))
+    levels, _ = run(grid, given.bands, given.valid, channel_axis=0)
+    expected = qfz.saliency(given.bands, mask=given.valid, channel_axis=0, **rule_of(given))
+    np.testing.assert_array_equal(levels, expected)
+    assert levels.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("dtype", ["u4", "f4"])
+def test_edges_in_chunks(random_image, dtype):
+    given = random_image
+    h, w = given.valid.shape
+    image = np.zeros((h, w), np.uint8)
+    edges = given.rng.integers(0, 9, (given.connectivity // 2, h, w)).astype(dtype)
+    rule = {"alpha": 3, "connectivity": given.connectivity}
+    grid = grid_of(image, random_chunk(given), edges=dtype, **rule)
+    labels, n = run(grid, image, edges=edges)
+    expected = qfz.label(image, edges=edges, **rule)
+    np.testing.assert_array_equal(labels, expected[0])
+    assert n == expected[1]
+
+
+def test_any_processes_can_work():
+    """Grids and bytes go to other processes and come back."""
+    image = np.random.default_rng(3).integers(0, 30, (40, 50), dtype=np.uint8)
+    grid = grid_of(image, (16, 16), alpha=4)
+    grid = pickle.loads(pickle.dumps(grid))
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        jobs = [
+            [
+                pool.submit(qfz.chunks.summarise, grid, y, x, image[grid.slices(y, x)])
+                for x in range(grid.n_columns)
+            ]
+            for y in range(grid.n_rows)
+        ]
+        exteriors, n = qfz.chunks.stitch(grid, [[job.result() for job in row] for row in jobs])
+    labels = qfz.chunks.resolve(grid, 2, 3, image[grid.slices(2, 3)], exteriors[2][3])
+    expected = qfz.label(image, 4)
+    np.testing.assert_array_equal(labels, expected[0][grid.slices(2, 3)])
+    assert n == expected[1]
+
+
+def test_bad_bytes_are_refused():
+    image = np.arange(48, dtype=np.uint8).reshape(6, 8)
+    grid = grid_of(image, (6, 4), alpha=1)
+    parts = [qfz.chunks.summarise(grid, 0, x, image[grid.slices(0, x)]) for x in range(2)]
+    exteriors, _ = qfz.chunks.stitch(grid, [parts])
+    for bad, reason in [
+        (parts[0][:-1], "damaged"),
+        (parts[0][:60] + b"!" + parts[0][61:], "damaged"),
+        (parts[1], "column of the chunk"),
+        (exteriors[0][0], "its exterior"),
+        (b"", "no summary"),
+    ]:
+        with pytest.raises(qfz.QfzArgumentError, match=reason):
+            qfz.chunks.stitch(grid, [[bad, parts[1]]])
+    other = grid_of(image, (6, 4), alpha=2)
+    with pytest.raises(qfz.QfzArgumentError, match="level of alpha 1, and this call has 2"):
+        qfz.chunks.stitch(other, [parts])
+    with pytest.raises(qfz.QfzArgumentError, match="does not fit the pixels"):
+        qfz.chunks.resolve(grid, 0, 0, np.zeros((6, 4), np.uint8), exteriors[0][0])
+    with pytest.raises(TypeError, match="str in place of bytes"):
+        qfz.chunks.resolve(grid, 0, 0, image[:, :4], "text")
+
+
+def test_bad_chunks_are_refused():
+    image = np.zeros((4, 4), np.uint8)
+    grid = grid_of(image, (2, 2))
+    with pytest.raises(qfz.QfzArgumentError, match="3 rows"):
+        qfz.chunks.summarise(grid, 0, 0, image[:3, :2])
+    with pytest.raises(qfz.QfzArgumentError, match=r"chunk \(2, 0\)"):
+        qfz.chunks.summarise(grid, 2, 0, image[:2, :2])
+    with pytest.raises(TypeError, match="uint16 in place of uint8"):
+        qfz.chunks.summarise(grid, 0, 0, image[:2, :2].astype("u2"))
+    with pytest.raises(ValueError, match="the grid has 2 rows"):
+        qfz.chunks.stitch(grid, [[b"", b""]])
+    with pytest.raises(TypeError, match="astype"):
+        qfz.chunks.summarise(grid_of(image.astype("f8"), (2, 2)), 0, 0, image.astype("f8"))
+    with pytest.raises(ValueError, match="label, saliency"):
+        qfz.chunks.summarise(grid_of(image, (2, 2), result="tree"), 0, 0, image)
+
+
+# ------------------------------------------------------------------------------------------- Dask
+@pytest.fixture
+def lazy():
+    pytest.importorskip("dask.array")
+    return pytest.importorskip("qfz.dask")
+
+
+def in_chunks(array, rng):
+    """A Dask array in chunks of any sizes."""
+    import dask.array as da
+
+    def sizes(n):
+        cuts = np.sort(rng.integers(1, n, int(rng.integers(0, 3)))) if n > 1 else np.array([], int)
+        return tuple(np.diff(np.unique([0, *cuts, n])).tolist())
+
+    return da.from_array(array, tuple(sizes(n) for n in array.shape))
+
+
+def test_dask_equals_one_pass(lazy, random_image):
+    given, rule = random_image, rule_of(random_image)
+    image, mask = in_chunks(given.bands, given.rng), in_chunks(given.valid, given.rng)
+    labels, n = lazy.label(image, given.alpha, mask=mask, channel_axis=0, **rule)
+    expected = qfz.label(given.bands, given.alpha, mask=given.valid, channel_axis=0, **rule)
+    assert (labels.shape, labels.dtype) == (expected[0].shape, np.uint32)
+    np.testing.assert_array_equal(labels.compute(scheduler="sync"), expected[0])
+    assert n.compute(scheduler="sync") == expected[1]
+    levels = lazy.saliency(image, mask=mask, channel_axis=0, **rule)
+    whole = qfz.saliency(given.bands, mask=given.valid, channel_axis=0, **rule)
+    np.testing.assert_array_equal(levels.compute(scheduler="sync"), whole)
+    again, n = lazy.cut(levels, given.alpha)
+    expected = qfz.cut(whole, given.alpha)
+    np.testing.assert_array_equal(again.compute(scheduler="sync"), expected[0])
+    assert n.compute(scheduler="sync") == expected[1]
+
+
+def test_dask_cuts_any_levels(lazy, random_image):
+    given = random_image
+    shape = (given.connectivity // 2, *given.valid.shape)
+    levels = given.rng.integers(0, 9, shape).astype(np.float32)
+    levels[given.rng.random(shape) < 0.5] = np.nan
+    labels, n = lazy.cut(in_chunks(levels, given.rng), 3)
+    expected = qfz.cut(levels, 3)
+    np.testing.assert_array_equal(labels.compute(scheduler="sync"), expected[0])
+    assert n.compute(scheduler="sync") == expected[1]
+
+
+def test_dask_keeps_no_chunk_between_the_passes(lazy):
+    """Each chunk is read twice, and the second time after all summaries."""
+    import dask.array as da
+
+    order = []
+
+    def read(block_info=None):
+        order.append(block_info[None]["chunk-location"])
+        return np.zeros((4, 4), np.uint8)
+
+    image = da.map_blocks(
+        read, chunks=((4,) * 3, (4,) * 3), dtype=np.uint8, meta=np.array((), "u1")
+    )
+    labels, _ = lazy.label(image)
+    assert (labels.compute(scheduler="sync") == 1).all()
+    assert len(order) == 18 and sorted(order[:9]) == sorted(order[9:])
+
+
+def test_dask_refuses(lazy):
+    import dask.array as da
+
+    image = da.zeros((4, 6, 3), chunks=2, dtype=np.uint8)
+    with pytest.raises(ValueError, match="channel_axis"):
+        lazy.label(image)
+    with pytest.raises(ValueError, match="mask has shape"):
+        lazy.label(image, mask=np.ones((4, 4)), channel_axis=-1)
+    with pytest.raises(TypeError, match="float64"):
+        lazy.label(image[..., 0].astype(float))
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        lazy.label(image[..., 0][image[..., 0].max(axis=1) > 0])
