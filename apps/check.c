@@ -15,6 +15,7 @@ static const json_field fields[] = {
     {"raster", "The raster that was checked, as given."},
     {"src", "Source raster, as given; absent without SRC."},
     {"table", "The table of regions that was checked, as given; absent without --table."},
+    {"polygons", "The table of polygons that was checked, as given; absent without --polygons."},
     {"content", "What the raster holds: labels or saliency."},
     {"right", "true if no fault was found, else false."},
     {"faults", "Number of faults: pixels, edges and regions that are not as they must be."},
@@ -44,6 +45,7 @@ static void print_json(const request *r, const qfz_check_report *report)
     json_text(&j, "raster", r->operands[0]);
     if (r->operands[1]) json_text(&j, "src", r->operands[1]);
     if (r->checked_table) json_text(&j, "table", r->checked_table);
+    if (r->checked_polygons) json_text(&j, "polygons", r->checked_polygons);
     json_text(&j, "content", report->task == QFZ_SALIENCY ? "saliency" : "labels");
     json_flag(&j, "right", report->faults == 0);
     json_count(&j, "faults", report->faults);
@@ -111,6 +113,7 @@ static int run(request *r)
     check.raster = r->operands[0];
     check.job = &r->job;
     check.table = r->checked_table;
+    check.polygons = r->checked_polygons;
     check.has_connectivity = request_has(r, "--connectivity");
     check.has_distance = request_has(r, "--distance");
     const qfz_status status = qfz_check_run(&check, &report, &err);
@@ -142,11 +145,13 @@ const command check_command = {
         "The exit status is 0 if RASTER is right, and 3 if it is not: the first wrong pixel and "
         "what is wrong there are printed on stderr. Labels with omega or with a least area, and "
         "saliency with a least area, are also computed anew and compared.\n\n"
-        "With --table the table of regions is compared with labels that are right.",
+        "With --table the table of regions is compared with labels that are right; with "
+        "--polygons, polygons that are not simplified.",
     .example = "qfz check labels.tif scene.tif\n"
                "qfz check --json saliency.tif scene.tif\n"
                "qfz check --connectivity 8 labels.tif\n"
-               "qfz check --table regions.gpkg labels.tif scene.tif",
+               "qfz check --table regions.gpkg labels.tif scene.tif\n"
+               "qfz check --polygons regions.fgb labels.tif",
     .json = fields,
     .run = run,
 };

@@ -64,7 +64,9 @@ static int print(const request *r, const qfz_report *report)
     }
     if (r->curve.out) {
         const curve_result result = {.r = r, .report = report};
-        return out_file_write(r->command, r->curve.out, write_result, &result);
+        const int status = out_file_write(r->command, r->curve.out, write_result, &result);
+        if (status != EXIT_OK && r->curve.plot) (void)remove(r->curve.plot); /* both or none */
+        return status;
     }
     print_to(stdout, r, report);
     return EXIT_OK;

@@ -4,7 +4,10 @@
 
 static const char *check(const request *r)
 {
-    if (r->job.criterion.has_alpha || r->job.n_alphas > 0) return NULL;
+    const bool has_alpha = r->job.criterion.has_alpha || r->job.n_alphas > 0;
+    if (r->job.regions_target > 0 && has_alpha)
+        return "--regions-target finds alpha; leave out --alpha";
+    if (has_alpha || r->job.regions_target > 0) return NULL;
     return "--alpha is missing; the level of the cut is required";
 }
 
@@ -25,6 +28,7 @@ const command cut_command = {
         "Invalid pixels have label 0.",
     .example = "qfz cut --alpha 12 saliency.tif labels.tif\n"
                "qfz cut --alpha 5,10,20 saliency.tif labels_{alpha}.tif\n"
+               "qfz cut --regions-target 5000 saliency.tif labels.tif\n"
                "qfz cut --alpha 30 --regions regions.csv saliency.tif labels.tif",
     .json = run_job_json,
     .check = check,

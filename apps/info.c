@@ -20,7 +20,7 @@ static const json_field fields[] = {
     {"width", "Width of the source raster in pixels."},
     {"height", "Height of the source raster in pixels."},
     {"bands", "Number of bands used."},
-    {"type", "Data type of the pixel values."},
+    {"type", "Data type of the pixel values; integers for labels of regions."},
     {"tiles", "Number of tiles."},
     {"tiles_x", "Number of tiles in a row of tiles."},
     {"tiles_y", "Number of rows of tiles."},
@@ -55,6 +55,12 @@ static const json_field fields[] = {
                 "height."},
     {NULL, NULL}};
 
+/* Labels of regions may have any integer type. */
+static const char *type_of(const request *r, const qfz_plan *plan)
+{
+    return r->job.task == QFZ_REGIONS ? "integers" : type_names[plan->type];
+}
+
 /* The type of integer saliency follows from the levels that occur. */
 static bool may_be_narrower(const request *r, const qfz_plan_output *output)
 {
@@ -72,7 +78,7 @@ static void print_json(const request *r, const qfz_plan *plan)
     json_integer(&j, "width", plan->width);
     json_integer(&j, "height", plan->height);
     json_integer(&j, "bands", plan->n_bands);
-    json_text(&j, "type", type_names[plan->type]);
+    json_text(&j, "type", type_of(r, plan));
     json_integer(&j, "tiles", plan->tiles_x * plan->tiles_y);
     json_integer(&j, "tiles_x", plan->tiles_x);
     json_integer(&j, "tiles_y", plan->tiles_y);
@@ -165,7 +171,7 @@ static void print_work(const qfz_plan *plan)
 static void print_text(const request *r, const qfz_plan *plan)
 {
     printf("source   %s: %" PRId64 " x %" PRId64 " pixels, %d band%s, %s\n", r->job.src,
-           plan->width, plan->height, plan->n_bands, plural(plan->n_bands), type_names[plan->type]);
+           plan->width, plan->height, plan->n_bands, plural(plan->n_bands), type_of(r, plan));
     printf("task     %s, %d pass%s over the pixels\n", task_names[r->job.task], plan->passes,
            plan->passes == 1 ? "" : "es");
     printf("engine   %s, %d thread%s", plan->engine, plan->n_threads, plural(plan->n_threads));
@@ -197,7 +203,7 @@ static void print_text(const request *r, const qfz_plan *plan)
 
 static bool writes_nothing(const request *r)
 {
-    return r->job.count_only || r->job.task == QFZ_CURVE;
+    return r->job.count_only || r->job.task == QFZ_CURVE || r->job.task == QFZ_REGIONS;
 }
 
 static int run(request *r)

@@ -34,10 +34,10 @@ static const char images[] = "Generated images";
 static const char general[] = "General";
 
 const option option_table[] = {
-    {"--task", TAKES("label|simplify|saliency|cut|curve|tree"), .commands = FOR_INFO,
+    {"--task", TAKES("label|simplify|saliency|cut|curve|regions|tree"), .commands = FOR_INFO,
      .section = "Task",
      HELP("The command to plan. qfz info accepts the options of this command. Default: label."),
-     .set = set_task, .at = AT(job.task)},
+     .set = set_choice, .at = AT(job.task)},
 
     {"--connectivity", TAKES("4|8"), .commands = FOR_PIXELS | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
@@ -128,10 +128,15 @@ const option option_table[] = {
                   "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
                   "Default: equal values join in part label; inf in part alpha-omega."}},
      .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
-    {"--regions-target", TAKES("K"), .commands = FOR_LABEL, .section = criterion,
-     HELP("Regions are alpha-components at the least alpha that gives at most K of them. qfz finds "
-          "alpha from the curve of SRC (qfz curve), in one more pass over the pixels, and prints "
-          "alpha. Not with --alpha, --background and --work. Default: as without --alpha."),
+    {"--regions-target", TAKES("K"), .commands = FOR_LABEL | FOR_CUT, .section = criterion,
+     .help = {{FOR_CUT,
+               "Cut at the least level that gives at most K regions. qfz finds the level from the "
+               "curve of SALIENCY, in one more pass over it, and prints the level as alpha. Not "
+               "with --alpha and --work. Default: as --alpha says."},
+              {0, "Regions are alpha-components at the least alpha that gives at most K of them. "
+                  "qfz finds alpha from the curve of SRC (qfz curve), in one more pass over the "
+                  "pixels, and prints alpha. Not with --alpha, --background and --work. Default: "
+                  "as without --alpha."}},
      .set = set_int64, .at = AT(job.regions_target), .low = 1, .high = 9e15},
     {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_CHECK | FOR_INFO | FOR_BENCH,
      .section = criterion,
@@ -168,6 +173,11 @@ const option option_table[] = {
           "other row, with the number of pixels and the bounding box in pixels. Default: no "
           "table."),
      .set = set_text, .at = AT(checked_table)},
+    {"--polygons", TAKES("FILE"), .commands = FOR_CHECK, .section = criterion,
+     HELP("Also check the polygons FILE, of --polygons without --simplify-tolerance: one row for "
+          "each label and no other row, with the number of pixels, and a polygon that covers "
+          "exactly the pixels of the label. Default: no polygons."),
+     .set = set_text, .at = AT(checked_polygons)},
     {"--background", TAKES("V"), .commands = FOR_LABEL | FOR_CHECK | FOR_INFO, .section = criterion,
      HELP("Pixels with the value V in every band are background: their label is 0. Default: no "
           "background."),
@@ -324,6 +334,13 @@ const option option_table[] = {
      HELP("Creation option of the GDAL driver of the output rasters. Repeatable. Default for "
           "GTiff: tiled, with ZSTD compression."),
      .set = add_key_value, .at = AT(creation_options)},
+    {"--overviews", TAKES("none|nearest|mode"), .commands = FOR_RASTERS | FOR_TREE | FOR_INFO,
+     .section = output,
+     HELP("Overviews of the output rasters in GeoTIFF and COG, exact for labels of any size: "
+          "nearest "
+          "(the upper left pixel of each square of 2 x 2, 4 x 4 ... pixels) or, for labels, mode "
+          "(the most frequent label of the square). Default: none; nearest for COG."),
+     .set = set_choice, .at = AT(job.overviews)},
     {"--count-only", .commands = FOR_LABELS | FOR_INFO, .section = output,
      HELP("Count the regions and print the result as JSON, without an output file. DST is left "
           "out."),
@@ -360,8 +377,10 @@ const option option_table[] = {
            "journal."}},
      .set = set_text, .at = AT(job.work)},
     {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
-     HELP("Resume the job whose journal is in the folder of --work; in an empty folder the job "
-          "starts from the beginning. Default: a folder that holds a journal is an error."),
+     HELP("Resume the job whose journal is in the folder of --work, also with another number of "
+          "ranks; in an empty folder the job starts from the beginning. Default: a folder that "
+          "holds "
+          "a journal is an error."),
      FLAG(job.resume)},
     {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "

@@ -65,7 +65,8 @@ typedef struct request {
     int log;                   /* a log_form, in the order of --log */
     const char *metrics;       /* name of a file; NULL: none */
     const char *checked_table; /* check: name of a table; NULL: none */
-    bool markdown, table;      /* help: the form of the output */
+    const char *checked_polygons;
+    bool markdown, table; /* help: the form of the output */
     bench_request bench;
     curve_request curve;
     explore_request explore;

@@ -132,14 +132,6 @@ const char *set_choice(const option *o, request *r, const char *const *values)
     return NULL;
 }
 
-/* The tasks that have a plan, in order: all but regions. */
-const char *set_task(const option *o, request *r, const char *const *values)
-{
-    const char *const why = set_choice(o, r, values);
-    if (!why && r->job.task > QFZ_CURVE) r->job.task = QFZ_FOREST;
-    return why;
-}
-
 const char *set_chosen_int(const option *o, request *r, const char *const *values)
 {
     int64_t number;

@@ -19,7 +19,6 @@ const char *set_bytes(const option *o, request *r, const char *const *values);  
 /* One of the choices a|b|c of option.argument: its position, as int; its value, as int; its text.
  */
 const char *set_choice(const option *o, request *r, const char *const *values);
-const char *set_task(const option *o, request *r, const char *const *values); /* of info */
 const char *set_chosen_int(const option *o, request *r, const char *const *values);
 const char *set_chosen_text(const option *o, request *r, const char *const *values);
 

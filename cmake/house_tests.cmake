@@ -8,6 +8,7 @@ endfunction()
 
 qfz_add_house_test(layers ${CMAKE_SOURCE_DIR}/tests/layers.sh)
 qfz_add_house_test(format ${CMAKE_SOURCE_DIR}/tests/format.sh)
+qfz_add_house_test(packaging ${CMAKE_SOURCE_DIR}/packaging/check.sh)
 qfz_add_house_test(header ${CMAKE_SOURCE_DIR}/tests/header/alone.sh ${CMAKE_C_COMPILER})
 qfz_add_house_test(exports ${CMAKE_SOURCE_DIR}/tests/install/exports.sh
     $<TARGET_FILE:qfz_shared> ${CMAKE_SOURCE_DIR}/include/qfz.h)

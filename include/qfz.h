@@ -210,6 +210,15 @@ typedef enum qfz_task {
  * QFZ_ALPHA and QFZ_OMEGA, and outputs with a least area of regions QFZ_MIN_AREA. */
 typedef enum qfz_layout { QFZ_EDGES = 0, QFZ_PIXEL, QFZ_KHALIMSKY } qfz_layout;
 
+/* Overviews of an output raster, of factors 2, 4, 8 ... until both sides are at most 512 pixels.
+ * NEAREST: the upper left pixel of each square of 2 x 2, 4 x 4 ... pixels.  MODE, for labels only:
+ * the most frequent label of the square, of several the least; 0 where there is none. */
+typedef enum qfz_overviews {
+    QFZ_OVERVIEWS_NONE = 0,
+    QFZ_OVERVIEWS_NEAREST,
+    QFZ_OVERVIEWS_MODE
+} qfz_overviews;
+
 /* A pixel is invalid if all of its bands hold nodata, or if any does. */
 typedef enum qfz_nodata_rule { QFZ_NODATA_ALL = 0, QFZ_NODATA_ANY } qfz_nodata_rule;
 
@@ -331,9 +340,10 @@ typedef struct qfz_job {
                                is alone */
     const char *work;       /* folder of a journal, from which an interrupted job can be resumed;
                                NULL: none */
-    bool resume;            /* true: continue the job in work; false: work must hold no journal */
-    qfz_phase phase;        /* not ALL: run this phase only, of part `part` of n_parts (from 1),
-                               through the folder work; earlier phases must be complete */
+    bool resume;     /* true: continue the job in work, which another number of ranks may have
+                        begun; false: work must hold no journal */
+    qfz_phase phase; /* not ALL: run this phase only, of part `part` of n_parts (from 1),
+                        through the folder work; earlier phases must be complete */
     int part, n_parts;
 
     qfz_progress_fn progress; /* NULL: none */
@@ -346,14 +356,16 @@ typedef struct qfz_job {
     bool allow_network;   /* src and mask, and what a VRT names, may be read over a network */
     bool trust_source;    /* true: the pixels of src do not change during the job, and checksums of
                              them, which later passes compare, are left out */
-    bool unused_flags[6]; /* must be false */
+    bool unused_flags[2]; /* must be false */
+    qfz_overviews overviews; /* of dst and labels, in a GTiff; in a COG, QFZ_OVERVIEWS_NONE leaves
+                                the choice to creation_options; see qfz_overviews */
 
     /* A raster of src's size whose bands are levels of edges, stored as in QFZ_EDGES: 2 bands
      * (4-connected) or 4 (8-connected) of integers or Float32, >= 0; NaN, or the band's nodata: no
      * edge.  label, simplify, saliency: these levels take the place of dissimilarities; src gives
      * valid pixels, georeference and values; label needs alpha.  cut: read instead of src, which is
-     * NULL or the same name, without the metadata that a saliency raster has.  NULL: none.  CPU
-     * engine, except cut. */
+     * NULL or the same name, without the metadata that a saliency raster has.  curve: the same name
+     * as src gives the curve of these edges, as of cuts.  NULL: none.  CPU engine, except cut. */
     const char *edges;
 
     /* label, simplify (with labels), cut, regions: also write the pairs of regions that share sides
@@ -389,9 +401,9 @@ typedef struct qfz_job {
     const char *columns; /* of the table `regions`, in this order: names of docs/user/tables.md,
                             separated by commas; a name without the number of its band stands for
                             all bands.  NULL: the columns that a table has by default */
-    /* label: the largest number of regions; alpha, which must not be given, is the least one that
-     * has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose points
-     * it lies.  0: none. */
+    /* label, cut: the largest number of regions; alpha, which must not be given, is the least one
+     * that has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose
+     * points it lies.  0: none. */
     uint64_t regions_target;
 
     /* label, simplify, cut: n_alphas alphas (>= 0, no two the same) instead of criterion.alpha.
@@ -472,7 +484,7 @@ typedef struct qfz_plan {
     size_t struct_size;
     int64_t width, height;
     int n_bands;
-    qfz_type type;
+    qfz_type type;            /* regions: QFZ_U8, whatever the labels are */
     int64_t tile_w, tile_h;   /* pixels */
     int64_t tiles_x, tiles_y; /* number of tiles */
     int passes;               /* over the pixels of src */
@@ -526,6 +538,8 @@ typedef struct qfz_check {
                              set */
     const char *table; /* borrowed; a table of regions, which is compared with the labels: a row of
                           each label, pixels and bounding box.  NULL: none */
+    const char *polygons; /* likewise; a table of polygons that are not simplified: also the pixels
+                             that they cover */
 } qfz_check;
 
 static inline qfz_check qfz_check_default(void)

@@ -3,7 +3,8 @@
  *
  * A test program calls check_begin() with its arguments (seed, number of cases), check_case() at
  * the start of each case, and returns check_end().  A failure prints program, seed and case, so
- * that `program SEED CASES FIRST` repeats it. */
+ * that `program SEED CASES FIRST` repeats it.  check_feed() lets the bytes of a fuzzer take the
+ * place of random numbers. */
 #ifndef QFZ_TESTS_CHECK_H
 #define QFZ_TESTS_CHECK_H
 
@@ -23,10 +24,24 @@ static struct {
     uint64_t checks, failures;
     char what[512]; /* the case, in words */
     uint64_t random;
+    const uint8_t *fed; /* n_fed bytes that are left, two for each random number */
+    size_t n_fed;
 } check_;
+
+__attribute__((unused)) static void check_feed(const uint8_t *bytes, size_t n)
+{
+    check_.fed = bytes;
+    check_.n_fed = n;
+}
 
 __attribute__((unused)) static uint64_t check_random(void) /* splitmix64 */
 {
+    if (check_.n_fed >= 2) {
+        const uint64_t number = check_.fed[0] + 256u * check_.fed[1];
+        check_.fed += 2;
+        check_.n_fed -= 2;
+        return number;
+    }
     uint64_t z = (check_.random += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);

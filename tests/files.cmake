@@ -43,6 +43,7 @@ qfz_add_shell_test(cli_tree python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tree.py ${QF
 qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_columns python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/columns.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_overviews python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/overviews.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
 # Special values, one pixel wide, thousands of bands, blocks of any size.
@@ -84,7 +85,7 @@ qfz_add_shell_test(real_counts ${CMAKE_CURRENT_SOURCE_DIR}/real/counts.sh ${QFZ_
 set_tests_properties(real_counts PROPERTIES LABELS cli)
 
 # The raster room, on rasters made in memory and on real and damaged ones.
-foreach(subject source mosaic valid tiling sink parts retry faults georef table)
+foreach(subject source mosaic valid tiling sink overviews parts retry faults georef table)
     qfz_add_test(test_raster_${subject} raster/test_${subject}.c)
     target_include_directories(test_raster_${subject} SYSTEM PRIVATE ${PROJ_INCLUDE_DIR})
     target_compile_definitions(test_raster_${subject} PRIVATE QFZ_TEST_DATA="${QFZ_TEST_DATA}")

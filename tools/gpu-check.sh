@@ -62,6 +62,9 @@ do_test() {
     ctest --test-dir build-gpu -L gpu -j 4 --timeout 300 --output-on-failure >"$out/test.log" 2>&1
     grep -E 'tests passed|Failed|Skipped|Timeout|SEGFAULT' "$out/test.log" | tail -20
     note 'gpu tests' "$(grep -E 'tests passed' "$out/test.log" || echo 'did not run')"
+    PYTHONPATH=$PWD/python QFZ_LIBRARY=$PWD/build-gpu/libqfz.so.1 \
+        python3 tests/gpu/device_arrays.py >"$out/device-arrays.log" 2>&1
+    note 'device arrays' "$(tail -1 "$out/device-arrays.log")"
 }
 
 # The programs take SEED CASES FIRST.  The tools slow kernels down ten thousandfold, and a launch

@@ -4,17 +4,20 @@
 Functions on arrays: `label`, `simplify`, `saliency`, `cut`, `regions`, `neighbours`, `tree`,
 `curve`, `linkage`.
 Functions on files of any size: `label_file`, `simplify_file`, `saliency_file`, `cut_file`,
-`curve_file`, `regions_file`, `tree_file`.
+`curve_file`, `regions_file`, `tree_file`, `check_file`.
+Modules: `qfz.chunks` and `qfz.dask` for images larger than memory, `qfz.xr` for xarray.
 The GIL is released while the C library computes; the functions can run in several threads at the
 same time.
 """
 
 from ._arrays import cut, label, saliency, simplify
 from ._files import (
+    CheckReport,
     FileCurve,
     Options,
     Progress,
     Report,
+    check_file,
     curve_file,
     cut_file,
     label_file,
@@ -38,6 +41,7 @@ from .errors import (
 __version__ = "1.0.0"
 
 __all__ = [
+    "CheckReport",
     "Curve",
     "FileCurve",
     "Options",
@@ -51,6 +55,7 @@ __all__ = [
     "QfzMemoryError",
     "Report",
     "Tree",
+    "check_file",
     "curve",
     "curve_file",
     "cut",

@@ -17,6 +17,22 @@ from ._session import Session, criterion
 Labels = npt.NDArray[np.uint32]
 
 
+def _on_device(image: Any, edges: Any, engine: str) -> bool:
+    """Return whether an image is in the memory of a GPU."""
+    there = hasattr(image, "__cuda_array_interface__") or hasattr(image, "__dlpack_device__")
+    if not there:
+        return False
+    from . import _device
+
+    if not _device.is_device_array(image):
+        return False
+    if edges is not None:
+        raise ValueError("an image on a GPU has no edges; the CPU engine has them")
+    if engine not in ("auto", "cuda"):
+        raise ValueError(f"engine is {engine!r}; an image on a GPU needs auto or cuda")
+    return True
+
+
 def label(
     image: npt.ArrayLike,
     alpha: float | None = 0,
@@ -83,12 +99,17 @@ def label(
     n : int
         N, the number of regions.
 
+        Of an image on a GPU (CuPy, PyTorch, JAX): an array of the same library on that GPU, int32
+        for PyTorch.
+
     Raises
     ------
     QfzArgumentError, ValueError, TypeError
         A parameter is out of range, or an array has an unsuitable shape or type.
     QfzMemoryError
         Memory ran out.
+    QfzGpuError, QfzLibraryError
+        The GPU failed; or, for an image on a GPU, the library was built without CUDA.
 
     References
     ----------
@@ -106,10 +127,16 @@ def label(
     >>> n
     2
     """
-    source = Source(image, channel_axis, mask, background)
     rule = criterion(connectivity, distance, alpha, omega, min_area, weights)
+    part = _structs.PART_LABEL if omega is None else _structs.PART_ALPHA_OMEGA
+    if type(image) is not np.ndarray and _on_device(image, edges, engine):
+        from . import _device
+
+        made: tuple[Any, int] = _device.label(image, rule, part, channel_axis, mask, background)
+        return made
+    source = Source(image, channel_axis, mask, background)
     with Session(source, rule, read_edges(edges), threads, engine) as session:
-        return session.labels(_structs.PART_LABEL if omega is None else _structs.PART_ALPHA_OMEGA)
+        return session.labels(part)
 
 
 def simplify(
@@ -145,8 +172,13 @@ def simplify(
     [[11 11 51]
      [11 51 51]]
     """
-    source = Source(image, channel_axis, mask)
     rule = criterion(connectivity, distance, alpha, omega, min_area, weights)
+    if type(image) is not np.ndarray and _on_device(image, edges, engine):
+        from . import _device
+
+        on_device: npt.NDArray[Any] = _device.simplify(image, rule, channel_axis, mask)
+        return on_device
+    source = Source(image, channel_axis, mask)
     with Session(source, rule, read_edges(edges), threads, engine) as session:
         session.labels(_structs.PART_ALPHA_OMEGA)
         painted = session.paint()
@@ -192,8 +224,13 @@ def saliency(
     >>> print(saliency(image)[0])
     [[ 1.  7.  1. nan]]
     """
-    source = Source(image, channel_axis, mask)
     rule = criterion(connectivity, distance, None, None, min_area, weights)
+    if type(image) is not np.ndarray and _on_device(image, edges, engine):
+        from . import _device
+
+        on_device: npt.NDArray[Any] = _device.saliency(image, rule, channel_axis, mask)
+        return on_device
+    source = Source(image, channel_axis, mask)
     with Session(source, rule, read_edges(edges), threads, engine) as session:
         return session.saliency()
 

@@ -51,7 +51,26 @@ class Report:
     retries: int  #: reads and writes repeated after a failure, since the process started
     peak_rss_bytes: int  #: of this process since it started
     next_phase: str  #: of a job in phases: the phase to run next; "all": the job is complete
+    alpha: float = 0  #: with regions_target: the alpha that was found; else 0
     alpha_regions: tuple[int, ...] = ()  #: of a list of alphas: the number of regions of each
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """Whether a raster is right."""
+
+    faults: int  #: number of faults; 0: the raster is right
+    x: int  #: column of the first fault in raster order; -1: it has no pixel
+    y: int  #: row of the first fault
+    what: str  #: the first fault, in words
+    regions: int  #: number of labels; 0 for saliency
+    pixels: int  #: number of pixels with a label; of saliency, of valid pixels
+    width: int
+    height: int
+    task: str  #: "label", "simplify" (labels with omega) or "saliency"
+    compared: bool  #: the result was also computed anew, and compared
+    seconds: float
+    peak_rss_bytes: int  #: of this process since it started
 
 
 @dataclass(frozen=True)
@@ -75,10 +94,12 @@ class Options(TypedDict, total=False):
     nodata_rule : "all" or "any": a pixel is invalid if all bands, or any, hold nodata
     open_options, creation_options, config : mappings of GDAL's keys to values
     format, type : GDAL's names of the driver and the data type of dst
+    overviews : "none", "nearest" or "mode": of a GeoTIFF or COG
     columns : names of the columns of the table regions, in one string, separated by commas
     polygons : name of a vector file for the outlines of the regions
     simplify_tolerance : how far these outlines may lie from the borders of regions, in pixels
     overwrite, merge, allow_network, resume : bool
+    trust_source : bool; a job that resumes does not look for changes of src
     tile : side of a tile, in pixels
     memory : largest memory of this process, in bytes
     threads : number of threads; default: one per processor
@@ -107,6 +128,7 @@ class Options(TypedDict, total=False):
     config: Mapping[str, object]
     format: str
     type: str
+    overviews: str
     columns: str
     polygons: Name
     simplify_tolerance: float
@@ -114,6 +136,7 @@ class Options(TypedDict, total=False):
     merge: bool
     allow_network: bool
     resume: bool
+    trust_source: bool
     tile: int
     memory: int
     threads: int
@@ -153,6 +176,8 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "merge": ("merge", bool),
     "allow_network": ("allow_network", bool),
     "resume": ("resume", bool),
+    "trust_source": ("trust_source", bool),
+    "regions_target": ("regions_target", int),
     "tile": ("tile_px", int),
     "memory": ("memory_bytes", int),
     "threads": ("n_threads", int),
@@ -170,6 +195,7 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "quicklook": ("quicklook", _bytes_of),
     "forest": ("forest", _bytes_of),
     "columns": ("columns", str.encode),
+    "overviews": ("overviews", lambda v: choose(_structs.OVERVIEWS, "overviews", v)),
     "polygons": ("polygons", _bytes_of),
     "simplify_tolerance": ("simplify_tolerance", float),
     "min_area_m2": ("min_area_m2", float),
@@ -187,7 +213,7 @@ class _Job:
     def __init__(
         self,
         task: str,
-        src: Name,
+        src: Name | None,
         dst: Name | None,
         rule: Mapping[str, Any],
         options: Mapping[str, Any],
@@ -200,7 +226,8 @@ class _Job:
         )
         self.alpha_regions: Any = ()
         left = {key: value for key, value in options.items() if value is not None}
-        job.src = _bytes_of(src)
+        if src is not None:
+            job.src = _bytes_of(src)
         if dst is not None:
             job.dst = _bytes_of(dst)
         job.count_only = dst is None and task not in ("curve", "regions")
@@ -247,12 +274,25 @@ class _Job:
                 raise TypeError(f"{name!r} is no option of this function")
 
     def run(self) -> Report:
-        """Run the job.  An exception of the main thread, such as KeyboardInterrupt, cancels it.
+        """Run the job."""
+        report = _structs.Report(ctypes.sizeof(_structs.Report))
+        self._call(self.library.qfz_job_run, self.struct, report)
+        return replace(_report_of(report), alpha_regions=tuple(self.alpha_regions))
 
-        Python handles signals in the main thread only, and between its own instructions: the job
-        runs in a thread of its own while the main thread waits.
+    def check(self, check: _structs.Check) -> CheckReport:
+        """Check a raster that this job would have made."""
+        report = _structs.CheckReport(ctypes.sizeof(_structs.CheckReport))
+        check.job = ctypes.pointer(self.struct)
+        self._call(self.library.qfz_check_run, check, report)
+        return _check_report_of(report)
+
+    def _call(self, function: Any, what: ctypes.Structure, report: ctypes.Structure) -> None:
+        """Call the library.  An exception of the main thread, such as KeyboardInterrupt, cancels.
+
+        Python handles signals in the main thread only, and between its own instructions: the call
+        takes place in a thread of its own while the main thread waits.
         """
-        report, error = _structs.Report(ctypes.sizeof(_structs.Report)), _structs.Error()
+        error = _structs.Error()
         raised: list[BaseException] = []
         cancelled = threading.Event()
 
@@ -274,9 +314,7 @@ class _Job:
 
         def work() -> None:
             try:
-                status.append(
-                    self.library.qfz_job_run(byref(self.struct), byref(report), byref(error))
-                )
+                status.append(function(byref(what), byref(report), byref(error)))
             finally:
                 done.set()
 
@@ -288,7 +326,6 @@ class _Job:
         if raised:
             raise raised[0]
         _library.check(status[0], error)
-        return replace(_report_of(report), alpha_regions=tuple(self.alpha_regions))
 
 
 def _wait(done: threading.Event, cancelled: threading.Event, raised: list[BaseException]) -> None:
@@ -317,6 +354,25 @@ def _report_of(report: _structs.Report) -> Report:
         retries=report.retries,
         peak_rss_bytes=report.peak_rss_bytes,
         next_phase=phases[report.next],
+        alpha=report.alpha,
+    )
+
+
+def _check_report_of(report: _structs.CheckReport) -> CheckReport:
+    tasks = {number: name for name, number in _structs.TASKS.items()}
+    return CheckReport(
+        faults=report.faults,
+        x=report.x,
+        y=report.y,
+        what=report.what.decode(errors="replace"),
+        regions=report.regions,
+        pixels=report.pixels,
+        width=report.width,
+        height=report.height,
+        task=tasks[report.task],
+        compared=bool(report.compared),
+        seconds=report.seconds,
+        peak_rss_bytes=report.peak_rss_bytes,
     )
 
 
@@ -325,6 +381,7 @@ def label_file(
     dst: Name | None,
     alpha: float | Sequence[float] | None = None,
     *,
+    regions_target: int | None = None,
     min_area: int | None = None,
     min_area_m2: float | None = None,
     background: float | None = None,
@@ -348,6 +405,9 @@ def label_file(
         Largest dissimilarity of joined neighbours.  None: neighbours join if their values are
         equal.  Several: the names of dst and all other outputs contain "{alpha}", and each alpha
         has outputs of its own, from one reading of src.
+    regions_target : int, optional
+        In place of alpha: the largest number of regions.  The least alpha with no more regions is
+        the `alpha` of the report.
     min_area : int, optional
         Least number of pixels of a region.
     min_area_m2 : float, optional
@@ -385,6 +445,7 @@ def label_file(
     >>> report = label_file("scene.tif", "labels.tif", alpha=8, overwrite=True)  # doctest: +SKIP
     """
     more = {
+        "regions_target": regions_target,
         "min_area": min_area,
         "min_area_m2": min_area_m2,
         "background": background,
@@ -588,13 +649,19 @@ def tree_file(
 def curve_file(
     src: Name,
     *,
+    plot: Name | None = None,
     min_area: int | None = None,
     min_area_m2: float | None = None,
     **options: Unpack[Options],
 ) -> FileCurve:
     """Count the alpha-components of a raster file for every alpha; ``qfz curve``.
 
-    Parameters are those of `label_file`.
+    Parameters are those of `label_file`, and:
+
+    Parameters
+    ----------
+    plot : str or path, optional
+        Also draw the curve into this PNG image.
 
     Returns
     -------
@@ -608,10 +675,70 @@ def curve_file(
     job = _Job("curve", src, None, {}, {**options, **more})
     curve = _structs.Curve(ctypes.sizeof(_structs.Curve), exact_below=math.inf)
     job.struct.curve = ctypes.pointer(curve)
-    report = job.run()
+    report, error = job.run(), _structs.Error()
     try:
+        if plot is not None:
+            status = job.library.qfz_curve_plot(
+                byref(curve), _bytes_of(plot), job.struct.overwrite, byref(error)
+            )
+            _library.check(status, error)
         alpha = np.array(curve.alpha[: curve.n], np.float64)
         regions = np.array(curve.regions[: curve.n], np.uint64)
     finally:
         job.library.qfz_curve_release(byref(curve))
     return FileCurve(alpha, regions, curve.exact_below, report)
+
+
+def check_file(
+    raster: Name,
+    src: Name | None = None,
+    alpha: float | None = None,
+    omega: float | Sequence[float] | None = None,
+    *,
+    table: Name | None = None,
+    min_area: int | None = None,
+    min_area_m2: float | None = None,
+    background: float | None = None,
+    **options: Unpack[Options],
+) -> CheckReport:
+    """Check labels or saliency with code that shares nothing with the engines; ``qfz check``.
+
+    Parameters are those of `label_file`, and:
+
+    Parameters
+    ----------
+    raster : str, path, or open rasterio dataset
+        Labels or saliency to check.
+    src : str, path, or open rasterio dataset, optional
+        The raster that they were made of.  None: labels are checked for themselves: whether each
+        region is connected, and numbered by its first pixel.
+    alpha, omega, min_area, min_area_m2, distance, connectivity
+        Each that is given holds; for the others the metadata of the raster does.
+    table : str or path, optional
+        Table of regions to compare with the labels.
+
+    Returns
+    -------
+    CheckReport
+        Its `faults` is 0 if the raster is right.
+
+    Raises
+    ------
+    QfzArgumentError, QfzFileError, QfzMemoryError
+        The check could not be made, for the reason given.
+
+    Examples
+    --------
+    >>> assert check_file("labels.tif", "scene.tif").faults == 0  # doctest: +SKIP
+    """
+    more = {"min_area": min_area, "min_area_m2": min_area_m2, "background": background}
+    job = _Job("label", src, None, {"alpha": alpha, "omega": omega}, {**options, **more})
+    job.struct.count_only = False
+    check = _structs.Check(
+        ctypes.sizeof(_structs.Check),
+        _bytes_of(raster),
+        has_connectivity=int(options.get("connectivity") is not None),
+        has_distance=int(options.get("distance") is not None),
+        table=None if table is None else _bytes_of(table),
+    )
+    return job.check(check)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _library, _structs
-from ._image import Source, read_edges
+from ._image import Edges, Source, read_edges, read_levels
 from ._session import Session, address, criterion
 
 
@@ -29,11 +29,35 @@ class Curve(NamedTuple):
     regions: npt.NDArray[np.int64]
 
 
+def _filtered(
+    image: npt.ArrayLike,
+    channel_axis: int | None,
+    mask: npt.ArrayLike | None,
+    rule: _structs.Criterion,
+    edges: npt.ArrayLike | None,
+    threads: int,
+    engine: str,
+) -> tuple[Source, Edges | None]:
+    """Return the image, and levels of edges whose hierarchy is that of a rule with a least area.
+
+    The library's tree has no least area.  But the saliency is of the filtered hierarchy, and the
+    tree of edges of these levels is the hierarchy itself.  Clears the least area of the rule.
+    """
+    source, given = Source(image, channel_axis, mask), read_edges(edges)
+    if rule.min_area <= 1:
+        return source, given
+    with Session(source, rule, given, threads, engine) as session:
+        levels = read_levels(session.saliency())
+    rule.min_area = 0
+    return source, levels
+
+
 def tree(
     image: npt.ArrayLike,
     distance: str = "linf",
     connectivity: int = 4,
     mask: npt.ArrayLike | None = None,
+    min_area: int | None = None,
     *,
     channel_axis: int | None = None,
     weights: Sequence[float] | None = None,
@@ -62,9 +86,9 @@ def tree(
     >>> print(level[top], level[parent[top]])
     1 7
     """
-    source = Source(image, channel_axis, mask)
-    rule = criterion(connectivity, distance, None, None, None, weights)
-    with Session(source, rule, read_edges(edges), threads, engine) as session:
+    rule = criterion(connectivity, distance, None, None, min_area, weights)
+    source, levels = _filtered(image, channel_axis, mask, rule, edges, threads, engine)
+    with Session(source, rule, levels, threads, engine) as session:
         return Tree(*session.tree())
 
 
@@ -73,6 +97,7 @@ def curve(
     distance: str = "linf",
     connectivity: int = 4,
     mask: npt.ArrayLike | None = None,
+    min_area: int | None = None,
     *,
     channel_axis: int | None = None,
     weights: Sequence[float] | None = None,
@@ -98,10 +123,19 @@ def curve(
     >>> alpha.tolist(), n.tolist()
     ([0.0, 1.0, 7.0], [3, 2, 1])
     """
+    parent, level = tree(
+        image,
+        distance,
+        connectivity,
+        mask,
+        min_area,
+        channel_axis=channel_axis,
+        weights=weights,
+        edges=edges,
+        threads=threads,
+        engine=engine,
+    )
     source = Source(image, channel_axis, mask)
-    rule = criterion(connectivity, distance, None, None, None, weights)
-    with Session(source, rule, read_edges(edges), threads, engine) as session:
-        parent, level = session.tree()
     n_pixels = source.h * source.w
     n_valid = n_pixels if source.valid is None else int(np.count_nonzero(source.valid))
     children = np.bincount(parent[parent != np.arange(len(parent))], minlength=len(parent))

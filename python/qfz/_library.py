@@ -2,7 +2,7 @@
 """Finds and opens libqfz.
 
 A wheel holds the in-memory library beside this file: it computes on arrays.  Functions on files
-need a libqfz that was built with GDAL.  It is, in this order, the file that the environment
+need a libqfz that was built with GDAL, and arrays on a GPU one with CUDA.  It is, in this order, the file that the environment
 variable QFZ_LIBRARY names, the library beside this file, or ``libqfz.so.1`` of the system.
 """
 
@@ -53,10 +53,9 @@ class Library:
         lines = self.qfz_build_info().decode().splitlines()
         return dict(line.partition(" ")[::2] for line in lines)
 
-    @property
-    def has_files(self) -> bool:
-        """Whether the library was built with GDAL."""
-        return self.build_info.get("GDAL", "none") != "none"
+    def has(self, part: str) -> bool:
+        """Return whether the library was built with "GDAL" or "CUDA"."""
+        return self.build_info.get(part, "none") != "none"
 
 
 def check(status: int, error: _structs.Error) -> None:
@@ -68,6 +67,7 @@ def check(status: int, error: _structs.Error) -> None:
 _lock = threading.Lock()
 _arrays: Library | None = None
 _files: Library | None = None
+_devices: Library | None = None
 
 
 def _candidates() -> list[str]:
@@ -85,24 +85,37 @@ def for_arrays() -> Library:
     return _arrays
 
 
+def _first_with(part: str, what: str) -> Library:
+    """Return the first library that was built with a part."""
+    tried = []
+    for name in _candidates():
+        try:
+            library = Library(name)
+        except QfzLibraryError as error:
+            tried.append(str(error))
+            continue
+        if library.has(part):
+            return library
+        tried.append(f"{name} was built without {part}")
+    raise QfzLibraryError(
+        f"{what} need a libqfz with {part}; install it, or name it in the "
+        f"environment variable QFZ_LIBRARY ({'; '.join(tried)})"
+    )
+
+
 def for_files() -> Library:
     """Return a library that was built with GDAL."""
     global _files
     with _lock:
-        tried = []
-        for name in _candidates() if _files is None else []:
-            try:
-                library = Library(name)
-            except QfzLibraryError as error:
-                tried.append(str(error))
-                continue
-            if library.has_files:
-                _files = library
-                break
-            tried.append(f"{name} was built without GDAL")
         if _files is None:
-            raise QfzLibraryError(
-                "functions on files need a libqfz with GDAL; install it, or name it in the "
-                f"environment variable QFZ_LIBRARY ({'; '.join(tried)})"
-            )
+            _files = _first_with("GDAL", "functions on files")
     return _files
+
+
+def for_devices() -> Library:
+    """Return a library that was built with CUDA."""
+    global _devices
+    with _lock:
+        if _devices is None:
+            _devices = _first_with("CUDA", "arrays on a GPU")
+    return _devices

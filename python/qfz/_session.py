@@ -6,13 +6,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import byref, c_double, c_void_p
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _library, _structs
 from ._image import Edges, Source
+
+if TYPE_CHECKING:
+    from . import _device
 
 _CONNECTIVITY = {4: 4, 8: 8, 1: 4, 2: 8}
 _sizeof = ctypes.sizeof
@@ -112,6 +115,14 @@ class Session:
                 choose(_structs.ENGINES, "engine", engine),
                 threads,
             )
+        self._open(image, rule, options)
+
+    def _open(
+        self,
+        image: _structs.Image,
+        rule: _structs.Criterion,
+        options: _structs.SessionOptions | None,
+    ) -> None:
         self._check(
             self.library.qfz_session_open(
                 byref(self._handle),
@@ -216,3 +227,42 @@ class Session:
         if self.source.valid is not None:
             np.copyto(painted, self.source.pixels, where=~self.source.valid)
         return painted
+
+
+class DeviceSession(Session):
+    """One image in device memory; results go to device memory."""
+
+    __slots__ = ()
+
+    def __init__(self, source: _device.Source, rule: _structs.Criterion) -> None:
+        self.library = _library.for_devices()
+        self._handle = c_void_p()
+        self._error = _structs.Error()
+        options = _structs.SessionOptions(
+            _sizeof(_structs.SessionOptions), _structs.ENGINES["cuda"], 0, source.number
+        )
+        options.cuda_stream = source.stream or None
+        self._open(source.struct(), rule, options)
+
+    def __enter__(self) -> DeviceSession:
+        return self
+
+    def labels_into(self, part: int, labels: int) -> int:
+        """Write labels to an address; return the number of regions."""
+        into = _structs.Buffers(_sizeof(_structs.Buffers), _structs.MEMORY_DEVICE, labels)
+        self._run(part, into)
+        n: int = self.library.qfz_session_n_regions(self._handle)
+        return n
+
+    def levels_into(self, levels: int) -> None:
+        """Write the saliency to an address."""
+        into = _structs.Buffers(_sizeof(_structs.Buffers), _structs.MEMORY_DEVICE, None, levels)
+        self._run(_structs.PART_SALIENCY, into)
+
+    def paint_into(self, band: int, out: int) -> None:
+        """Write one band of means to an address."""
+        self._check(
+            self.library.qfz_session_paint(
+                self._handle, band, None, _structs.MEMORY_DEVICE, out, byref(self._error)
+            )
+        )

@@ -33,7 +33,10 @@ DISTANCES = {"l1": 0, "l2": 1, "linf": 2, "sam": 3}
 ENGINES = {"auto": 0, "cpu": 1, "cuda": 2}
 TASKS = {"label": 0, "simplify": 1, "saliency": 2, "cut": 3, "curve": 4, "regions": 5, "forest": 6}
 LAYOUTS = {"edges": 0, "pixel": 1, "khalimsky": 2}
+OVERVIEWS = {"none": 0, "nearest": 1, "mode": 2}
 NODATA_RULES = {"all": 0, "any": 1}
+
+MEMORY_DEVICE = 1
 
 PART_LABEL, PART_TREE, PART_SALIENCY, PART_ALPHA_OMEGA, PART_FEATURES = range(5)
 
@@ -135,7 +138,8 @@ class Job(ctypes.Structure):
         ("curve", POINTER(Curve)),
         ("allow_network", c_bool),
         ("trust_source", c_bool),
-        ("unused_flags", c_bool * 6),
+        ("unused_flags", c_bool * 2),
+        ("overviews", c_int),
         ("edges", c_char_p),
         ("neighbours", c_char_p),
         ("stats", c_char_p),
@@ -253,6 +257,35 @@ class TreeTable(ctypes.Structure):
     ]
 
 
+class Check(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("raster", c_char_p),
+        ("job", POINTER(Job)),
+        ("has_connectivity", c_int),
+        ("has_distance", c_int),
+        ("table", c_char_p),
+    ]
+
+
+class CheckReport(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("faults", c_uint64),
+        ("x", c_int64),
+        ("y", c_int64),
+        ("what", c_char * 256),
+        ("regions", c_uint64),
+        ("pixels", c_uint64),
+        ("width", c_int64),
+        ("height", c_int64),
+        ("task", c_int),
+        ("compared", c_int),
+        ("seconds", c_double),
+        ("peak_rss_bytes", c_int64),
+    ]
+
+
 class Chunks(ctypes.Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -291,8 +324,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "qfz_version": (c_char_p, []),
     "qfz_build_info": (c_char_p, []),
     "qfz_curve_release": (None, [POINTER(Curve)]),
+    "qfz_curve_plot": (c_int, [POINTER(Curve), c_char_p, c_bool, _error]),
     "qfz_job_init": (None, [POINTER(Job), c_size_t, c_int]),
     "qfz_job_run": (c_int, [POINTER(Job), POINTER(Report), _error]),
+    "qfz_check_run": (c_int, [POINTER(Check), POINTER(CheckReport), _error]),
     "qfz_session_open": (
         c_int,
         [

@@ -141,6 +141,20 @@ def test_tree_holds_the_components(random_image):
     assert len(pairs) == n
 
 
+@pytest.mark.parametrize("min_area", [1, 3, 9])
+def test_curve_with_a_least_area_counts_labels(random_image, min_area):
+    im = random_image
+    given, axis = im.given()
+    options = {**rule(im, axis), "min_area": min_area}
+    alpha, n = qfz.curve(given, **options)
+    for a, count in zip(alpha, n):
+        assert qfz.label(given, a, **options)[1] == count
+    assert (np.diff(n) < 0).all() and (np.diff(alpha) > 0).all()
+    parent, level = qfz.tree(given, **options)
+    joins = np.bincount(parent[parent != np.arange(len(parent))], minlength=len(parent)) > 1
+    assert set(level[joins].astype(float)) == set(alpha) - ({0.0} - set(level[joins].astype(float)))
+
+
 def test_neighbours_lists_every_edge(random_image):
     im = random_image
     labels, _ = qfz.label(im.bands, im.alpha, channel_axis=0, mask=im.valid)

@@ -14,15 +14,33 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SCENE = Path(os.environ.get("QFZ_TEST_DATA", "none"), "demo", "s2_aberystwyth_10band_u16.tif")
 
 
-@pytest.mark.skipif(not SCENE.exists(), reason=f"needs {SCENE}")
-def test_fields(tmp_path):
+def run(tmp_path, name, *arguments):
+    """Run an example that draws a picture of the scene; return the lines that it prints."""
+    if not SCENE.exists():
+        pytest.skip(f"needs {SCENE}")
     pytest.importorskip("osgeo.gdal_array")
     pytest.importorskip("matplotlib")
-    picture = tmp_path / "fields.png"
-    command = [sys.executable, EXAMPLES / "fields.py", SCENE, picture, "40", "300", "9"]
+    picture = tmp_path / "picture.png"
+    command = [sys.executable, EXAMPLES / name, SCENE, picture, *arguments]
     result = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert result.stdout.startswith("1522 regions, 209 of")
     assert picture.read_bytes().startswith(b"\x89PNG")
+    return result.stdout.splitlines()
+
+
+def test_fields(tmp_path):
+    lines = run(tmp_path, "fields.py", "40", "300", "9")
+    assert lines[0].startswith("1522 regions, 209 of")
+
+
+def test_boundaries(tmp_path):
+    numbers = [int(line.split()[0]) for line in run(tmp_path, "boundaries.py", "30")]
+    assert len(numbers) == 3 and numbers == sorted(numbers, reverse=True) and numbers[-1] > 1
+
+
+def test_superpixels(tmp_path):
+    for line in run(tmp_path, "superpixels.py", "900", "90"):
+        words = line.replace(":", "").split()
+        assert 1 < int(words[4]) <= int(words[2]), line
 
 
 def test_chunks(tmp_path):

@@ -104,6 +104,14 @@ def test_saliency_and_cut(scene, tmp_path, connectivity, distance):
     assert report.regions == n
 
 
+def test_a_number_of_regions_instead_of_alpha(scene, tmp_path):
+    src, values = scene
+    curve = qfz.curve(values, channel_axis=0)
+    report = qfz.label_file(src, tmp_path / "labels.tif", regions_target=500)
+    first = np.argmax(curve.regions <= 500)
+    assert (report.alpha, report.regions) == (curve.alpha[first], curve.regions[first])
+
+
 def test_several_alphas(scene, tmp_path):
     src, values = scene
     levels, alphas = tmp_path / "levels.tif", [3, 6.5, 20]
@@ -120,13 +128,59 @@ def test_several_alphas(scene, tmp_path):
         qfz.label_file(src, tmp_path / "l_{alpha}.img", [], **ALL)
 
 
-def test_curve_file(scene):
+def test_curve_file(scene, tmp_path):
     src, values = scene
     curve = qfz.curve_file(src, connectivity=8)
     expected = qfz.curve(values, connectivity=8, channel_axis=0)
     assert curve.alpha.tolist() == expected.alpha.tolist()
     assert curve.regions.tolist() == expected.regions.tolist()
     assert curve.exact_below == np.inf and curve.report.pixels == values[0].size
+    plot = tmp_path / "curve.png"
+    qfz.curve_file(src, plot=plot)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(qfz.QfzError, match="curve.png"):
+        qfz.curve_file(src, plot=plot)
+    qfz.curve_file(src, plot=plot, overwrite=True)
+
+
+def test_curve_file_with_a_least_area(scene):
+    src, values = scene
+    curve = qfz.curve_file(src, min_area=6)
+    expected = qfz.curve(values, min_area=6, channel_axis=0)
+    assert curve.alpha.tolist() == expected.alpha.tolist()
+    assert curve.regions.tolist() == expected.regions.tolist()
+
+
+def test_check_file(scene, tmp_path):
+    src, values = scene
+    dst, table = tmp_path / "labels.tif", tmp_path / "regions.csv"
+    n = qfz.label_file(src, dst, 9, connectivity=8, regions=table).regions
+    report = qfz.check_file(dst, src, table=table)
+    assert (report.faults, report.regions, report.task) == (0, n, "label")
+    assert (report.width, report.height, report.pixels) == (41, 30, values[0].size)
+    report = qfz.check_file(dst, src, 8)
+    assert report.faults > 0 and "no path joins" in report.what and report.y >= 0
+    assert qfz.check_file(dst, src, connectivity=4).faults > 0
+    assert qfz.check_file(dst, connectivity=8).faults == 0
+    rows = table.read_text().splitlines()
+    table.write_text("\n".join(rows[:-1]) + "\n")
+    assert qfz.check_file(dst, src, table=table).faults == 1
+    with pytest.raises(qfz.QfzFileError, match="none.tif"):
+        qfz.check_file(tmp_path / "none.tif", src)
+    with pytest.raises(TypeError, match="no option"):
+        qfz.check_file(dst, src, beta=2)
+
+
+def test_a_check_is_cancelled(scene, tmp_path):
+    src, _ = scene
+    dst = tmp_path / "labels.tif"
+    qfz.label_file(src, dst, 9)
+
+    def stop(progress):
+        raise KeyError(progress.step)
+
+    with pytest.raises(KeyError):
+        qfz.check_file(dst, src, progress=stop)
 
 
 def test_tree_file_and_linkage(scene, tmp_path):
@@ -215,12 +269,20 @@ NAMES = {
     "colours": "colors",
     "count-only": "dst",
 }
-IGNORED = {("saliency", "alpha")}  # the hierarchy is of all alphas
-NOT_HERE = {"quiet", "q", "json", "help", "h", "version"}
+IGNORED = {
+    ("saliency", "alpha"),  # the hierarchy is of all alphas
+    ("check", "table"),  # there the keyword is table, too
+    ("curve", "o"),  # the table is the result
+    ("curve", "output"),
+}
+# What the command prints, or writes beside its outputs: functions return a Report.
+NOT_HERE = {"quiet", "q", "json", "help", "h", "version", "log", "metrics"}
 
 
 @pytest.mark.skipif(not COMMAND, reason="needs the command, as QFZ_COMMAND")
-@pytest.mark.parametrize("task", ["label", "simplify", "saliency", "cut", "regions", "tree"])
+@pytest.mark.parametrize(
+    "task", ["label", "simplify", "saliency", "cut", "regions", "tree", "curve", "check"]
+)
 def test_every_option_of_the_command_is_a_keyword(task):
     table = subprocess.run([COMMAND, "help", "--table"], check=True, capture_output=True, text=True)
     function = getattr(qfz, f"{task}_file")
@@ -335,7 +397,7 @@ def test_jobs_in_two_threads(scene):
 
 def test_a_library_without_gdal_is_refused(monkeypatch):
     monkeypatch.setattr(_library, "_files", None)
-    monkeypatch.setattr(_library.Library, "has_files", property(lambda _: False))
+    monkeypatch.setattr(_library.Library, "has", lambda *_: False)
     with pytest.raises(qfz.QfzLibraryError, match="built without GDAL"):
         qfz.label_file("scene.tif", None)
 

@@ -8,6 +8,7 @@
 
 #include "check/faults.h"
 #include "check/hierarchy.h"
+#include "check/outline.h"
 #include "check/pieces.h"
 #include "check/row.h"
 

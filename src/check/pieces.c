@@ -129,6 +129,7 @@ static void add_piece(qfz_piece *into, const qfz_piece *from)
     into->y1 = greatest(into->y1, from->y1);
     into->sum_x += from->sum_x;
     into->sum_y += from->sum_y;
+    qfz_outline_add(&into->outline, &from->outline);
     into->is_first |= from->is_first;
     into->has_others |= from->has_others;
 }
@@ -205,16 +206,20 @@ static uint32_t begin_piece(qfz_pieces *p, const qfz_check_row *row, int64_t x)
 
 static void add_pixel(qfz_pieces *p, uint32_t piece, const qfz_check_row *row, int64_t x)
 {
-    const qfz_piece pixel = {.x = x,
-                             .y = row->y,
-                             .pixels = 1,
-                             .mass = row->mass,
-                             .x0 = x,
-                             .y0 = row->y,
-                             .x1 = x + 1,
-                             .y1 = row->y + 1,
-                             .sum_x = (uint64_t)x,
-                             .sum_y = (uint64_t)row->y};
+    const uint64_t label = row->labels[x];
+    qfz_piece pixel = {.x = x,
+                       .y = row->y,
+                       .pixels = 1,
+                       .mass = row->mass,
+                       .x0 = x,
+                       .y0 = row->y,
+                       .x1 = x + 1,
+                       .y1 = row->y + 1,
+                       .sum_x = (uint64_t)x,
+                       .sum_y = (uint64_t)row->y};
+    if (x == 0 || row->labels[x - 1] != label) qfz_outline_add_side(&pixel.outline, x, row->y);
+    if (x + 1 == row->w || row->labels[x + 1] != label)
+        qfz_outline_add_side(&pixel.outline, x + 1, row->y);
     add_piece(&p->list[piece], &pixel);
     widen(p, piece, p->value, p->value, x, row->y);
 }

@@ -9,6 +9,7 @@
 #define QFZ_CHECK_PIECES_H
 
 #include "check/faults.h"
+#include "check/outline.h"
 #include "check/row.h"
 
 /* What is checked beside order and connection. */
@@ -26,6 +27,7 @@ typedef struct qfz_piece {
     int64_t x, y;           /* first pixel in raster order */
     int64_t x0, y0, x1, y1; /* bounding box, half-open */
     uint64_t sum_x, sum_y;
+    qfz_outline outline;
     bool is_first;   /* it holds the first pixel of its label */
     bool has_others; /* it has a neighbour of another label */
 } qfz_piece;

@@ -10,7 +10,7 @@ enum { SIZE_MAX_BYTES = 1 << 16 };
     _Static_assert(sizeof(void *) < 8 ||                                                           \
                        offsetof(type, last) + sizeof(((type *)NULL)->last) == sizeof(type),        \
                    #type " ends with padding")
-NO_PADDING_AFTER(qfz_check, table);
+NO_PADDING_AFTER(qfz_check, polygons);
 NO_PADDING_AFTER(qfz_check_report, peak_rss_bytes);
 NO_PADDING_AFTER(qfz_chunks, n_threads);
 NO_PADDING_AFTER(qfz_chunk_buffers, levels);

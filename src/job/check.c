@@ -24,6 +24,8 @@
 #include "job/setup_memory.h"
 #include "job/temp_folder.h"
 
+enum { TABLE = 0, POLYGONS, N_TABLES };
+
 typedef struct check_run {
     const qfz_check *check;
     qfz_job job; /* that made the raster */
@@ -32,10 +34,10 @@ typedef struct check_run {
     qfz_setup setup;
     int64_t memory_bytes;
     qfz_check_rows *rows;
-    qfz_pieces *pieces;       /* of labels */
-    qfz_hierarchy *hierarchy; /* of saliency */
-    qfz_check_table *table;   /* of regions; NULL: none is checked */
-    char folder[4096];        /* of the table's temporary files */
+    qfz_pieces *pieces;                /* of labels */
+    qfz_hierarchy *hierarchy;          /* of saliency */
+    qfz_check_table *tables[N_TABLES]; /* NULL: none is checked */
+    char folder[4096];                 /* of the tables' temporary files */
     qfz_faults faults;
     bool is_too_low; /* some level of saliency is */
     qfz_step_times times;
@@ -84,6 +86,11 @@ static void name_outputs(qfz_job *job)
     job->ranks = NULL;
 }
 
+static int n_tables(const check_run *c)
+{
+    return (c->check->table != NULL) + (c->check->polygons != NULL);
+}
+
 static qfz_status check_content(const check_run *c, qfz_error *err)
 {
     const qfz_made_facts *const facts = qfz_made_get_facts(c->made);
@@ -98,7 +105,7 @@ static qfz_status check_content(const check_run *c, qfz_error *err)
     if (is_saliency && !c->job.src)
         return qfz_fail(err, QFZ_EARG, "%s: saliency is checked against its source; name SRC",
                         name);
-    if (is_saliency && c->check->table)
+    if (is_saliency && n_tables(c) > 0)
         return qfz_fail(err, QFZ_EARG,
                         "%s: it holds saliency; a table of regions belongs to labels", name);
     const int n_bands = is_saliency ? c->job.criterion.connectivity / 2 : 1;
@@ -154,19 +161,49 @@ static qfz_status find_pieces_rule(const check_run *c, qfz_pieces_rule *rule, qf
 }
 
 /* Of the memory, one half is for what the sweep keeps of earlier rows, a quarter for strips and
- * blocks, and a quarter for the program and its libraries.  With a table, strips and the regions
+ * blocks, and a quarter for the program and its libraries.  With tables, strips and the regions
  * that are gathered share their quarter. */
 static int64_t strips_bytes(const check_run *c)
 {
-    return c->memory_bytes / (c->table ? 8 : 4);
+    return c->memory_bytes / (n_tables(c) ? 8 : 4);
 }
 
-static qfz_status open_table(check_run *c, qfz_error *err)
+static qfz_status open_tables(check_run *c, qfz_error *err)
 {
-    if (!c->check->table) return QFZ_OK;
+    const qfz_made_facts *const facts = qfz_made_get_facts(c->made);
+    const char *const names[N_TABLES] = {
+        [TABLE] = c->check->table, [POLYGONS] = c->check->polygons};
+    if (n_tables(c) == 0) return QFZ_OK;
     qfz_temp_folder(&c->job, c->folder, sizeof c->folder);
-    return qfz_check_table_open(&c->table, c->check->table, c->job.allow_network,
-                                c->memory_bytes / 8, c->folder, err);
+    for (int i = 0; i < N_TABLES; i++) {
+        qfz_check_table_spec spec = {.name = names[i],
+                                     .has_polygons = i == POLYGONS,
+                                     .w = facts->w,
+                                     .h = facts->h,
+                                     .allow_network = c->job.allow_network,
+                                     .bytes = c->memory_bytes / 8 / n_tables(c),
+                                     .folder = c->folder};
+        qfz_made_get_transform(c->made, spec.transform);
+        if (names[i]) QFZ_TRY(qfz_check_table_open(&c->tables[i], &spec, err));
+    }
+    return QFZ_OK;
+}
+
+/* Adds a region to all tables, as qfz_piece_fn. */
+static qfz_status add_region(void *arg, const qfz_piece *region, qfz_error *err)
+{
+    const check_run *const c = arg;
+    for (int i = 0; i < N_TABLES; i++)
+        if (c->tables[i]) QFZ_TRY(qfz_check_table_add(c->tables[i], region, err));
+    return QFZ_OK;
+}
+
+static qfz_status compare_tables(check_run *c, qfz_error *err)
+{
+    for (int i = 0; i < N_TABLES && c->faults.n == 0; i++)
+        if (c->tables[i])
+            QFZ_TRY(qfz_check_table_compare(c->tables[i], &c->faults, &c->progress, err));
+    return QFZ_OK;
 }
 
 static qfz_status check_width(const check_run *c, int64_t column_bytes, qfz_error *err)
@@ -190,9 +227,9 @@ static qfz_status open_checks(check_run *c, qfz_error *err)
     }
     QFZ_TRY(find_pieces_rule(c, &rule, err));
     QFZ_TRY(check_width(c, qfz_pieces_bytes(&rule), err));
-    QFZ_TRY(open_table(c, err));
-    return qfz_pieces_open(&c->pieces, &rule, w, c->table ? qfz_check_table_add : NULL, c->table,
-                           &c->faults, err);
+    QFZ_TRY(open_tables(c, err));
+    return qfz_pieces_open(&c->pieces, &rule, w, n_tables(c) ? add_region : NULL, c, &c->faults,
+                           err);
 }
 
 static qfz_status open_sweep(check_run *c, qfz_error *err)
@@ -243,10 +280,12 @@ static void close_sweep(check_run *c)
     c->hierarchy = NULL;
 }
 
-static void close_table(check_run *c)
+static void close_tables(check_run *c)
 {
-    qfz_check_table_close(c->table);
-    c->table = NULL;
+    for (int i = 0; i < N_TABLES; i++) {
+        qfz_check_table_close(c->tables[i]);
+        c->tables[i] = NULL;
+    }
 }
 
 /* ---------------------------------------------------------------------------------- the comparison
@@ -301,9 +340,8 @@ static qfz_status run(const qfz_check *check, qfz_check_report *report, qfz_erro
     QFZ_TRY_OR(st, cleanup, prepare(&c, err));
     QFZ_TRY_OR(st, cleanup, sweep(&c, err));
     close_sweep(&c);
-    if (c.table && c.faults.n == 0)
-        QFZ_TRY_OR(st, cleanup, qfz_check_table_compare(c.table, &c.faults, &c.progress, err));
-    close_table(&c);
+    QFZ_TRY_OR(st, cleanup, compare_tables(&c, err));
+    close_tables(&c);
     if (must_compare(&c)) QFZ_TRY_OR(st, cleanup, compare(&c, err));
     if (c.is_too_low && c.faults.n == 0)
         qfz_faults_add(&c.faults, -1, -1,
@@ -314,7 +352,7 @@ static qfz_status run(const qfz_check *check, qfz_check_report *report, qfz_erro
 
 cleanup:
     close_sweep(&c);
-    close_table(&c);
+    close_tables(&c);
     qfz_source_close(c.source);
     if (c.source) qfz_setup_fini(&c.setup);
     qfz_made_close(c.made);

@@ -20,13 +20,26 @@ typedef struct entry {
     uint64_t n_rows, n_regions;
     int64_t x, y; /* first pixel of the region */
     int64_t of_row[VALUES], of_region[VALUES];
+    qfz_outline row_outline, region_outline;
+    int64_t row_inside; /* pixels inside the polygon of the row */
+    uint64_t row_fault; /* outline_fault */
 } entry;
+
+/* What is wrong in a polygon itself. */
+typedef enum outline_fault {
+    NO_FAULT = QFZ_RING_RIGHT,
+    OFF_CORNERS = QFZ_RING_OFF_CORNERS,
+    SLANTS = QFZ_RING_SLANTS,
+    NO_POLYGON
+} outline_fault;
 
 enum { ENTRY_WORDS = sizeof(entry) / sizeof(uint64_t) };
 
 struct qfz_check_table {
-    const char *name;
+    qfz_check_table_spec spec;
+    const char *noun;
     qfz_table_reader *reader;
+    qfz_table_rings rings;
     qfz_gather *gather;
     uint64_t n_regions, n_rows;
 };
@@ -35,11 +48,17 @@ struct qfz_check_table {
  */
 static void merge(entry *into, const entry *more)
 {
-    if (into->n_rows == 0) memcpy(into->of_row, more->of_row, sizeof into->of_row);
+    if (into->n_rows == 0) {
+        memcpy(into->of_row, more->of_row, sizeof into->of_row);
+        into->row_outline = more->row_outline;
+        into->row_inside = more->row_inside;
+        into->row_fault = more->row_fault;
+    }
     if (into->n_regions == 0) {
         into->x = more->x;
         into->y = more->y;
         memcpy(into->of_region, more->of_region, sizeof into->of_region);
+        into->region_outline = more->region_outline;
     }
     into->n_rows += more->n_rows;
     into->n_regions += more->n_regions;
@@ -68,9 +87,23 @@ qfz_status qfz_check_table_add(void *arg, const qfz_piece *region, qfz_error *er
         .n_regions = 1,
         .x = region->x,
         .y = region->y,
-        .of_region = {(int64_t)region->pixels, region->x0, region->y0, region->x1, region->y1}};
+        .of_region = {(int64_t)region->pixels, region->x0, region->y0, region->x1, region->y1},
+        .region_outline = region->outline};
     table->n_regions++;
     return gather(table, &more, err);
+}
+
+/* The outline of the row whose rings were read. */
+static void measure(const qfz_check_table *table, entry *row)
+{
+    const qfz_table_rings *const rings = &table->rings;
+    row->row_fault = rings->n == 0 ? NO_POLYGON : NO_FAULT;
+    for (int64_t i = 0; i < rings->n && row->row_fault == NO_FAULT; i++) {
+        const qfz_table_ring ring = rings->rings[i];
+        row->row_fault = qfz_outline_add_ring(&row->row_outline, rings->x + ring.first,
+                                              rings->y + ring.first, ring.n, ring.is_hole,
+                                              table->spec.w, table->spec.h, &row->row_inside);
+    }
 }
 
 static qfz_status add_row(qfz_check_table *table, const int64_t *values, qfz_faults *faults,
@@ -78,17 +111,18 @@ static qfz_status add_row(qfz_check_table *table, const int64_t *values, qfz_fau
 {
     table->n_rows++;
     if (values[0] == QFZ_COLUMN_NULL) {
-        qfz_faults_add(faults, -1, -1, "row %llu of the table: the label is no whole number",
-                       (unsigned long long)table->n_rows);
+        qfz_faults_add(faults, -1, -1, "row %llu of the %s: the label is no whole number",
+                       (unsigned long long)table->n_rows, table->noun);
         return QFZ_OK;
     }
     if (values[0] <= 0) {
-        qfz_faults_add(faults, -1, -1, "row %llu of the table: label %lld, which no region has",
-                       (unsigned long long)table->n_rows, (long long)values[0]);
+        qfz_faults_add(faults, -1, -1, "row %llu of the %s: label %lld, which no region has",
+                       (unsigned long long)table->n_rows, table->noun, (long long)values[0]);
         return QFZ_OK;
     }
     entry more = {.label = (uint64_t)values[0], .n_rows = 1};
     memcpy(more.of_row, values + 1, sizeof more.of_row);
+    if (table->spec.has_polygons) measure(table, &more);
     return gather(table, &more, err);
 }
 
@@ -98,7 +132,9 @@ static qfz_status read_rows(qfz_check_table *table, qfz_faults *faults, qfz_job_
     for (;;) {
         int64_t values[1 + VALUES];
         bool more;
-        QFZ_TRY(qfz_table_reader_next(table->reader, values, &more, err));
+        QFZ_TRY(qfz_table_reader_next(table->reader, values,
+                                      table->spec.has_polygons ? &table->rings : NULL,
+                                      table->spec.transform, &more, err));
         if (!more) return QFZ_OK;
         QFZ_TRY(add_row(table, values, faults, err));
         if (table->n_rows % ROWS_PER_REPORT || table->n_rows > table->n_regions) continue;
@@ -117,28 +153,55 @@ static void compare_values(const qfz_check_table *table, const entry *e, qfz_fau
             continue;
         if (e->of_row[i] == QFZ_COLUMN_NULL)
             qfz_faults_add(faults, e->x, e->y,
-                           "label %llu: %s is no whole number in the table, but %lld in the raster",
-                           (unsigned long long)e->label, column, (long long)e->of_region[i]);
+                           "label %llu: %s is no whole number in the %s, but %lld in the raster",
+                           (unsigned long long)e->label, column, table->noun,
+                           (long long)e->of_region[i]);
         else
             qfz_faults_add(faults, e->x, e->y,
-                           "label %llu: %s is %lld in the table, but %lld in the raster",
+                           "label %llu: %s is %lld in the %s, but %lld in the raster",
                            (unsigned long long)e->label, column, (long long)e->of_row[i],
-                           (long long)e->of_region[i]);
+                           table->noun, (long long)e->of_region[i]);
     }
+}
+
+static void compare_outlines(const entry *e, qfz_faults *faults)
+{
+    const unsigned long long label = e->label;
+    const qfz_outline *const row = &e->row_outline, *const region = &e->region_outline;
+    if (e->row_fault == NO_POLYGON)
+        qfz_faults_add(faults, e->x, e->y, "label %llu: the row has no polygon", label);
+    else if (e->row_fault == OFF_CORNERS)
+        qfz_faults_add(faults, e->x, e->y,
+                       "label %llu: the polygon has a point that is no corner of pixels", label);
+    else if (e->row_fault == SLANTS)
+        qfz_faults_add(faults, e->x, e->y,
+                       "label %llu: the polygon has a slanting line; simplified polygons cannot be "
+                       "checked",
+                       label);
+    else if (e->row_inside != e->of_region[PIXELS])
+        qfz_faults_add(faults, e->x, e->y,
+                       "label %llu: the polygon covers %lld pixels, but the region has %lld", label,
+                       (long long)e->row_inside, (long long)e->of_region[PIXELS]);
+    else if (row->n_sides != region->n_sides || row->sum != region->sum)
+        qfz_faults_add(faults, e->x, e->y, "label %llu: the polygon is not the region's outline",
+                       label);
 }
 
 static void compare_entry(const qfz_check_table *table, const entry *e, qfz_faults *faults)
 {
     const unsigned long long label = e->label;
     if (e->n_regions == 0)
-        qfz_faults_add(faults, -1, -1, "label %llu has a row in the table, but no pixel", label);
+        qfz_faults_add(faults, -1, -1, "label %llu has a row in the %s, but no pixel", label,
+                       table->noun);
     else if (e->n_rows == 0)
-        qfz_faults_add(faults, e->x, e->y, "label %llu has no row in the table", label);
+        qfz_faults_add(faults, e->x, e->y, "label %llu has no row in the %s", label, table->noun);
     else if (e->n_rows > 1)
-        qfz_faults_add(faults, e->x, e->y, "label %llu has %llu rows in the table", label,
-                       (unsigned long long)e->n_rows);
+        qfz_faults_add(faults, e->x, e->y, "label %llu has %llu rows in the %s", label,
+                       (unsigned long long)e->n_rows, table->noun);
     else
         compare_values(table, e, faults);
+    if (table->spec.has_polygons && e->n_regions == 1 && e->n_rows == 1)
+        compare_outlines(e, faults);
 }
 
 qfz_status qfz_check_table_compare(qfz_check_table *table, qfz_faults *faults,
@@ -160,25 +223,26 @@ qfz_status qfz_check_table_compare(qfz_check_table *table, qfz_faults *faults,
 
 /* ------------------------------------------------------------------------------------- open, close
  */
-static qfz_status make(qfz_check_table *table, bool allow_network, int64_t bytes,
-                       const char *folder, qfz_error *err)
+static qfz_status make(qfz_check_table *table, qfz_error *err)
 {
     const qfz_gather_format format = {.words = ENTRY_WORDS, .key_words = 1, .add = merge_words};
-    QFZ_TRY(qfz_table_reader_open(&table->reader, table->name, columns, 1 + VALUES, allow_network,
-                                  err));
+    const qfz_check_table_spec *const spec = &table->spec;
+    QFZ_TRY(qfz_table_reader_open(&table->reader, spec->name, columns, 1 + VALUES,
+                                  spec->allow_network, err));
     if (!qfz_table_reader_has(table->reader, 0))
         return qfz_fail(err, QFZ_EARG, "%s: no table of regions: it has no column \"%s\"",
-                        table->name, columns[0]);
-    return qfz_gather_open(&table->gather, &format, 1, bytes, folder, err);
+                        spec->name, columns[0]);
+    return qfz_gather_open(&table->gather, &format, 1, spec->bytes, spec->folder, err);
 }
 
-qfz_status qfz_check_table_open(qfz_check_table **table, const char *name, bool allow_network,
-                                int64_t bytes, const char *folder, qfz_error *err)
+qfz_status qfz_check_table_open(qfz_check_table **table, const qfz_check_table_spec *spec,
+                                qfz_error *err)
 {
     qfz_check_table *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
-    made->name = name;
-    const qfz_status st = make(made, allow_network, bytes, folder, err);
+    made->spec = *spec;
+    made->noun = spec->has_polygons ? "table of polygons" : "table";
+    const qfz_status st = make(made, err);
     if (st == QFZ_OK)
         *table = made;
     else
@@ -190,6 +254,7 @@ void qfz_check_table_close(qfz_check_table *table)
 {
     if (!table) return;
     qfz_table_reader_close(table->reader);
+    qfz_table_rings_fini(&table->rings);
     qfz_gather_close(table->gather);
     free(table);
 }

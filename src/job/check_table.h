@@ -2,7 +2,7 @@
 /* check_table.h - compares a table of regions with the labels that a check sweeps over.
  *
  * Regions come as they are complete, rows as they are in the table; both are gathered by label in
- * bounded memory. */
+ * bounded memory.  A table of polygons is one whose rows also have exact outlines. */
 #ifndef QFZ_JOB_CHECK_TABLE_H
 #define QFZ_JOB_CHECK_TABLE_H
 
@@ -11,10 +11,19 @@
 
 typedef struct qfz_check_table qfz_check_table;
 
-/* bytes: of memory.  folder: of temporary files; borrowed, as name.  QFZ_EARG: the table has no
- * column of labels. */
-qfz_status qfz_check_table_open(qfz_check_table **table, const char *name, bool allow_network,
-                                int64_t bytes, const char *folder, qfz_error *err);
+typedef struct qfz_check_table_spec {
+    const char *name; /* borrowed, as folder */
+    bool has_polygons;
+    double transform[6]; /* of the raster; with polygons, also its size */
+    int64_t w, h;
+    bool allow_network;
+    int64_t bytes;      /* of memory */
+    const char *folder; /* of temporary files */
+} qfz_check_table_spec;
+
+/* QFZ_EARG: the table has no column of labels. */
+qfz_status qfz_check_table_open(qfz_check_table **table, const qfz_check_table_spec *spec,
+                                qfz_error *err);
 void qfz_check_table_close(qfz_check_table *table); /* NULL is allowed */
 
 /* Adds the region of a label, as qfz_piece_fn; arg: a qfz_check_table. */

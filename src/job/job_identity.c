@@ -51,6 +51,7 @@ static void write_stats(FILE *out, const qfz_job *job)
 static void write_outputs(FILE *out, const qfz_job *job)
 {
     static const char *const layouts[] = {"edges", "pixel", "khalimsky"};
+    static const char *const methods[] = {"none", "nearest", "mode"};
     write_text(out, "output", job->dst);
     write_text(out, "labels", job->labels);
     write_text(out, "regions", job->regions);
@@ -65,6 +66,7 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_text(out, "layout", layouts[job->layout]);
     write_text(out, "format", job->format);
     write_text(out, "type", job->type);
+    if (job->overviews) write_text(out, "overviews", methods[job->overviews]);
     write_list(out, "creation options", job->creation_options);
     write_text(out, "merged", job->merge ? "yes" : "no");
     write_text(out, "counted only", job->count_only ? "yes" : "no");

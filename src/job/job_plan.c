@@ -5,6 +5,7 @@
 #include "job/alphas.h"
 #include "job/defaults.h"
 #include "job/output_specs.h"
+#include "job/regions_run.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
 #include "job/setup_seconds.h"
@@ -49,13 +50,22 @@ static void plan_table(qfz_plan *plan, const char *path)
 }
 
 /* The extension alone selects the format. */
-static qfz_status plan_colors(qfz_plan *plan, const qfz_setup *setup, qfz_error *err)
+static qfz_status plan_colors(qfz_plan *plan, const char *path, qfz_error *err)
 {
-    const qfz_source_info *const info = &setup->info;
     const qfz_job by_extension = {0};
     const qfz_sink_spec spec = {
-        .path = setup->job->colors, .n_bands = 1, .type = QFZ_OUT_U8, .w = info->w, .h = info->h};
+        .path = path, .n_bands = 1, .type = QFZ_OUT_U8, .w = plan->width, .h = plan->height};
     return plan_raster(plan, &by_extension, &spec, err);
+}
+
+static qfz_status plan_from_labels(qfz_plan *plan, const qfz_job *job, qfz_error *err)
+{
+    if (job->regions) plan_table(plan, job->regions);
+    if (job->neighbours) plan_table(plan, job->neighbours);
+    if (job->forest) plan_table(plan, job->forest);
+    if (job->colors) QFZ_TRY(plan_colors(plan, job->colors, err));
+    if (job->polygons) plan_table(plan, job->polygons);
+    return QFZ_OK;
 }
 
 static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error *err)
@@ -68,12 +78,7 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
         spec = qfz_output_spec_labels(setup, job->labels, 0);
         QFZ_TRY(plan_raster(plan, job, &spec, err));
     }
-    if (job->regions) plan_table(plan, job->regions);
-    if (job->neighbours) plan_table(plan, job->neighbours);
-    if (job->forest) plan_table(plan, job->forest);
-    if (job->colors) QFZ_TRY(plan_colors(plan, setup, err));
-    if (job->polygons) plan_table(plan, job->polygons);
-    return QFZ_OK;
+    return plan_from_labels(plan, job, err);
 }
 
 /* Bytes of a border pixel in summaries and exteriors: its values and validity, and two links, or
@@ -169,6 +174,13 @@ static qfz_status make_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     return st;
 }
 
+static qfz_status make_regions_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
+{
+    *plan = (qfz_plan){0};
+    QFZ_TRY(qfz_regions_plan(job, plan, err));
+    return plan_from_labels(plan, job, err);
+}
+
 qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
 {
     qfz_error own;
@@ -177,10 +189,9 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_job_read(&complete, job, err));
     QFZ_TRY(qfz_api_check(plan, sizeof *plan, "qfz_plan", err));
-    if (complete.task == QFZ_REGIONS)
-        return qfz_fail(err, QFZ_EARG, "a job of task regions has one pass, and no plan");
     QFZ_TRY(qfz_alphas_take(&complete, err));
-    QFZ_TRY(make_plan(&complete, &made, err));
+    QFZ_TRY(complete.task == QFZ_REGIONS ? make_regions_plan(&complete, &made, err)
+                                         : make_plan(&complete, &made, err));
     qfz_api_write(plan, &made, sizeof made);
     return QFZ_OK;
 }

@@ -80,10 +80,10 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
 }
 
 /* Half of the memory is for tiles, half for records. */
-static qfz_status plan_tiles(qfz_label_outputs *out, qfz_error *err)
+static qfz_status plan_tiles(qfz_label_outputs *out, bool paints, qfz_error *err)
 {
     const qfz_source_info *const info = qfz_source_get_info(out->source);
-    int64_t px_bytes = sizeof(uint64_t) + (out->paints ? 2 : 1);
+    int64_t px_bytes = sizeof(uint64_t) + (paints ? 2 : 1);
     if (out->image) px_bytes += qfz_values_px_bytes(qfz_source_get_info(out->image));
     if (out->stats) px_bytes += qfz_values_px_bytes(qfz_source_get_info(out->stats));
     const int64_t most = out->memory_bytes / 2 / px_bytes / out->pass.n_threads;
@@ -104,18 +104,24 @@ static qfz_status open_values(qfz_label_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
+qfz_status qfz_label_outputs_plan(qfz_label_outputs *out, qfz_error *err)
+{
+    const qfz_job *const job = out->job;
+    const bool wants_paint = job->colors || job->quicklook;
+    QFZ_TRY(qfz_source_locate(out->source, err));
+    if (job->stats) QFZ_TRY(open_stats(&out->stats, job, out->source, err));
+    if (job->neighbours && out->stats && !out->image) QFZ_TRY(make_stats_rule(out, err));
+    if (!job->neighbours && !out->needs.values) out->image = NULL;
+    return plan_tiles(out, wants_paint, err);
+}
+
 qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
 {
     const qfz_job *const job = out->job;
     out->paints = job->colors || job->quicklook;
     const int n_users = (job->neighbours != NULL) + out->paints + qfz_zone_facts_users(&out->needs);
     const int64_t bytes = out->memory_bytes / 2 / (n_users > 0 ? n_users : 1);
-    QFZ_TRY(qfz_source_locate(out->source, err));
     qfz_temp_folder(job, out->folder, sizeof out->folder);
-    if (job->stats) QFZ_TRY(open_stats(&out->stats, job, out->source, err));
-    if (job->neighbours && out->stats && !out->image) QFZ_TRY(make_stats_rule(out, err));
-    if (!job->neighbours && !out->needs.values) out->image = NULL;
-    QFZ_TRY(plan_tiles(out, err));
     if (job->neighbours)
         QFZ_TRY(qfz_neighbours_open(&out->neighbours, out->rule, out->pass.n_threads, bytes,
                                     out->folder, err));

@@ -45,7 +45,11 @@ qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64
 /* Deletes temporary files that killed runs have left beside the outputs. */
 void qfz_label_outputs_clean(const qfz_job *job);
 
-/* Plans memory and tiles, and opens what the pass needs.  The caller calls close() in any case. */
+/* Opens the raster of --stats and plans the tiles of the pass, for qfz_label_outputs_open(), or for
+ * a plan alone.  The caller calls close() in any case. */
+qfz_status qfz_label_outputs_plan(qfz_label_outputs *outputs, qfz_error *err);
+
+/* After plan(): opens what the pass needs.  The caller calls close() in any case. */
 qfz_status qfz_label_outputs_open(qfz_label_outputs *outputs, qfz_error *err);
 void qfz_label_outputs_close(qfz_label_outputs *outputs); /* deletes unfinished files */
 

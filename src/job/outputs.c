@@ -24,7 +24,10 @@ double qfz_outputs_share(const qfz_run *run)
     if (qfz_label_outputs_wanted(job)) share += QFZ_LABEL_OUTPUTS_SHARE;
     if (job->polygons) share += QFZ_POLYGONS_SHARE;
     for (int i = 0; i < 2; i++)
-        if (rasters[i] && qfz_output_is_copied(job->format, rasters[i])) share += QFZ_COPYING_SHARE;
+        if (rasters[i] && qfz_output_is_copied(job->format, rasters[i]))
+            share += QFZ_COPYING_SHARE;
+        else if (rasters[i] && job->overviews)
+            share += QFZ_OVERVIEWS_SHARE;
     return share;
 }
 
@@ -61,10 +64,8 @@ qfz_sink_options qfz_outputs_options(const qfz_outputs *out, int i)
     return qfz_job_sink_options(job, out->specs[i].path);
 }
 
-/* The raster of edges lies beside the result.  Written by a single process, it never gets its final
- * name. */
-static qfz_status name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_parts,
-                             qfz_error *err)
+qfz_status qfz_outputs_name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_parts,
+                                  qfz_error *err)
 {
     const int n = snprintf(path, QFZ_PATH_BYTES, "%s.edges.%s", dst, n_parts > 1 ? "vrt" : "tif");
     return n < QFZ_PATH_BYTES ? QFZ_OK : qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
@@ -76,7 +77,7 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
     const qfz_job *const job = setup->job;
     char path[QFZ_PATH_BYTES];
     if (!qfz_outputs_has_layout(job) || n_parts == 1) return QFZ_OK;
-    QFZ_TRY(name_edges(path, job->dst, n_parts, err));
+    QFZ_TRY(qfz_outputs_name_edges(path, job->dst, n_parts, err));
     const qfz_sink_options options = qfz_job_edges_options(job, n_parts);
     qfz_sink_spec spec = qfz_output_spec_saliency(setup, path, QFZ_EDGES, 0);
     qfz_outputs_place(&spec, setup, options.format, 0, n_parts);
@@ -88,7 +89,7 @@ static qfz_status place_all(qfz_outputs *out, qfz_error *err)
     const qfz_run *const run = out->run;
     const qfz_setup *const setup = run->setup;
     if (qfz_outputs_has_layout(setup->job)) {
-        QFZ_TRY(name_edges(out->edges, setup->job->dst, run->n_parts, err));
+        QFZ_TRY(qfz_outputs_name_edges(out->edges, setup->job->dst, run->n_parts, err));
         out->specs[QFZ_MAIN].path = out->edges;
     }
     for (int i = 0; i < out->n_rasters; i++)
@@ -125,10 +126,8 @@ qfz_status qfz_outputs_create(qfz_outputs *out, qfz_error *err)
 
 static qfz_status open_journal(qfz_outputs *out, qfz_error *err)
 {
-    qfz_journal *journal = NULL;
     QFZ_TRY(qfz_output_journal_open(&out->journal, QFZ_OUTPUT_KINDS, out->run->n_tiles, err));
-    QFZ_TRY(qfz_work_folder_open_output(out->run->work, &journal, err));
-    return qfz_output_journal_attach(out->journal, journal, err);
+    return qfz_work_folder_attach_output(out->run->work, out->journal, err);
 }
 
 qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
@@ -238,5 +237,5 @@ void qfz_outputs_abandon(const qfz_outputs *out)
     for (int i = 0; i < out->n_rasters; i++)
         if (out->specs[i].n_parts > 0) qfz_parts_delete(out->specs[i].path);
     for (int part = 0; part < out->run->n_parts; part++)
-        qfz_region_parts_delete(out->run, part);
+        qfz_region_parts_delete(out->run->setup->job, part, out->run->n_parts);
 }

@@ -14,9 +14,15 @@ enum { QFZ_REGION_RECORDS = QFZ_RASTERS, QFZ_FOREST_ROWS, QFZ_OUTPUT_KINDS };
 #define QFZ_MERGING_SHARE 0.2
 #define QFZ_LAYOUT_SHARE 1.0
 #define QFZ_COPYING_SHARE 1.0
+#define QFZ_OVERVIEWS_SHARE 0.3
 
 /* The first row of a part in the raster; parts consist of whole rows of tiles. */
 int64_t qfz_outputs_first_row(const qfz_tiling *t, int part, int n_parts);
+
+/* path = the raster of edges of a saliency in another layout, beside the result.  Written by a
+ * single process, it never gets its final name. */
+qfz_status qfz_outputs_name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_parts,
+                                  qfz_error *err);
 
 /* Options of raster i as it is written before the join. */
 qfz_sink_options qfz_outputs_options(const qfz_outputs *outputs, int i);

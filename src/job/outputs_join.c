@@ -46,6 +46,8 @@ static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz
     if (!sink) return QFZ_OK;
     if (qfz_output_is_copied(run->setup->job->format, path))
         qfz_progress_begin(run->progress, "copying", QFZ_COPYING_SHARE, 0);
+    else if (run->setup->job->overviews)
+        qfz_progress_begin(run->progress, "overviews", QFZ_OVERVIEWS_SHARE, 0);
     return qfz_sink_finish(sink, report_part, run, err);
 }
 
@@ -219,6 +221,6 @@ qfz_status qfz_outputs_join(qfz_outputs *list, int64_t n, qfz_error *err)
     QFZ_TRY(finish_and_place(list, n, err));
     for (int64_t i = 0; i < n; i++)
         for (int part = 0; part < first->n_parts; part++)
-            qfz_region_parts_delete(list[i].run, part);
+            qfz_region_parts_delete(list[i].run->setup->job, part, first->n_parts);
     return QFZ_OK;
 }

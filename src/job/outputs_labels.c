@@ -63,6 +63,7 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
         .image = has_values ? run->source : NULL,
         .rule = has_values ? &setup->rule : NULL,
     };
+    QFZ_TRY(qfz_label_outputs_plan(out->labels, err));
     QFZ_TRY(qfz_label_outputs_open(out->labels, err));
     return qfz_label_outputs_gather(out->labels, err);
 }

@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 #include "job/outputs_files.h"
+#include "job/region_parts.h"
 #include "job/setup_memory.h"
 
 /* Memory for one tile of output. */
@@ -63,6 +64,33 @@ static qfz_status replay_tile(qfz_outputs *out, int64_t tile, const room *r, qfz
     return out->regions ? replay_records(out, tile, r, err) : QFZ_OK;
 }
 
+/* Deletes what killed runs with another number of processes have left of a raster. */
+static void clean_raster(const char *path, int n_parts)
+{
+    qfz_parts_delete_others(path, n_parts);
+    if (n_parts > 0) qfz_output_clean(path);
+}
+
+/* The same for all outputs.  The first process does it; the others use files with other names. */
+static qfz_status clean_other_numbers(const qfz_outputs *out, qfz_error *err)
+{
+    const qfz_run *const run = out->run;
+    const qfz_job *const job = run->setup->job;
+    const qfz_work_others *const others = qfz_work_folder_others(run->work);
+    if (others->n == 0 || run->ranks->rank > 0) return QFZ_OK;
+    for (int i = 0; i < out->n_rasters; i++)
+        clean_raster(out->specs[i].path, out->specs[i].n_parts);
+    if (qfz_outputs_has_layout(job)) {
+        char path[QFZ_PATH_BYTES]; /* of one process, if there are several now, else of several */
+        QFZ_TRY(qfz_outputs_name_edges(path, job->dst, run->n_parts > 1 ? 1 : 2, err));
+        clean_raster(path, 0);
+        qfz_output_clean(path);
+    }
+    for (int64_t i = 0; i < others->n; i++)
+        qfz_region_parts_delete(job, others->parts[i].part - 1, others->parts[i].n_parts);
+    return QFZ_OK;
+}
+
 /* Deletes temporary files of killed runs.  The journal is locked, so no other process uses them. */
 static qfz_status clean(const qfz_outputs *out, qfz_error *err)
 {
@@ -73,7 +101,7 @@ static qfz_status clean(const qfz_outputs *out, qfz_error *err)
         qfz_output_clean(part ? part : spec->path);
         free(part);
     }
-    return QFZ_OK;
+    return clean_other_numbers(out, err);
 }
 
 qfz_status qfz_outputs_replay(qfz_outputs *out, qfz_error *err)

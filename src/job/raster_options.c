@@ -8,6 +8,12 @@ static qfz_retry retry_of(const qfz_job *job)
     return (qfz_retry){.retries = job->retries, .wait_s = job->retry_wait_s};
 }
 
+bool qfz_job_reads_saliency(const qfz_job *job)
+{
+    return job->task == QFZ_CUT ||
+           (job->task == QFZ_CURVE && job->edges && strcmp(job->edges, job->src) == 0);
+}
+
 qfz_source_options qfz_job_source_options(const qfz_job *job)
 {
     return (qfz_source_options){.name = job->src,
@@ -20,8 +26,8 @@ qfz_source_options qfz_job_source_options(const qfz_job *job)
                                 .nodata_rule = job->nodata_rule,
                                 .has_background = job->has_background,
                                 .background = job->background,
-                                .is_saliency = job->task == QFZ_CUT,
-                                .any_edges = job->task == QFZ_CUT && job->edges,
+                                .is_saliency = qfz_job_reads_saliency(job),
+                                .any_edges = qfz_job_reads_saliency(job) && job->edges,
                                 .is_labels = job->task == QFZ_REGIONS,
                                 .edges = job->task == QFZ_CUT ? NULL : job->edges,
                                 .alpha = job->criterion.alpha,
@@ -57,6 +63,7 @@ qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path)
                               .type = is_dst ? job->type : NULL,
                               .creation_options = job->creation_options,
                               .merge = job->merge,
+                              .overviews = job->overviews,
                               .n_threads = job->n_threads,
                               .tile_px = job->tile_px,
                               .has_journal = job->work != NULL};

@@ -7,6 +7,10 @@
 
 #include "raster/raster.h"
 
+/* True if src holds the levels of edges themselves: of a cut, and of a curve whose edges are of the
+ * same name. */
+bool qfz_job_reads_saliency(const qfz_job *job);
+
 qfz_source_options qfz_job_source_options(const qfz_job *job);
 
 /* Of the raster job->stats. */

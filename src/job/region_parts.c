@@ -24,13 +24,13 @@ typedef struct file_head {
     uint64_t before, n_own; /* the own labels are before + 1 .. before + n_own */
 } file_head;
 
-static qfz_status name_file(const qfz_run *run, int part, const char *kind, char *path,
+static qfz_status name_file(const qfz_job *job, int part, int n_parts, const char *kind, char *path,
                             qfz_error *err)
 {
-    const char *const table = run->setup->job->regions, *const slash = strrchr(table, '/');
+    const char *const table = job->regions, *const slash = strrchr(table, '/');
     const int n = slash ? (int)(slash - table) + 1 : 0;
     const int length = snprintf(path, PATH_BYTES, "%.*s.%s.qfz-%s-%03d-of-%03d", n, table,
-                                table + n, kind, part + 1, run->n_parts);
+                                table + n, kind, part + 1, n_parts);
     if (length > 0 && length < PATH_BYTES) return QFZ_OK;
     return qfz_fail(err, QFZ_EARG, "%s: the name is too long", table);
 }
@@ -71,10 +71,11 @@ cleanup:
 
 qfz_status qfz_region_parts_save(qfz_region_records *regions, const qfz_run *run, qfz_error *err)
 {
+    const qfz_job *const job = run->setup->job;
     char temp[PATH_BYTES], path[PATH_BYTES];
     if (!regions) return QFZ_OK;
-    QFZ_TRY(name_file(run, run->part, "temp", temp, err));
-    QFZ_TRY(name_file(run, run->part, "records", path, err));
+    QFZ_TRY(name_file(job, run->part, run->n_parts, "temp", temp, err));
+    QFZ_TRY(name_file(job, run->part, run->n_parts, "records", path, err));
     (void)unlink(temp); /* of a killed run */
     const int file = qfz_create_new(temp);
     if (file < 0) return qfz_fail(err, QFZ_EIO, "%s: %s", temp, strerror(errno));
@@ -87,12 +88,12 @@ qfz_status qfz_region_parts_save(qfz_region_records *regions, const qfz_run *run
     return st;
 }
 
-void qfz_region_parts_delete(const qfz_run *run, int part)
+void qfz_region_parts_delete(const qfz_job *job, int part, int n_parts)
 {
     static const char *const kinds[] = {"temp", "records"};
     char path[PATH_BYTES];
-    for (int i = 0; run->setup->job->regions && i < 2; i++)
-        if (name_file(run, part, kinds[i], path, NULL) == QFZ_OK) (void)unlink(path);
+    for (int i = 0; job->regions && i < 2; i++)
+        if (name_file(job, part, n_parts, kinds[i], path, NULL) == QFZ_OK) (void)unlink(path);
 }
 
 /* -------------------------------------------------------------------------------------- joining */
@@ -219,7 +220,7 @@ static qfz_status open_all(joining *j, qfz_error *err)
     QFZ_TRY(QFZ_NEW_ZERO(&j->cursors, j->n_cursors, err));
     for (int k = 0; k < j->n_cursors; k++) {
         cursor *const c = &j->cursors[k];
-        QFZ_TRY(name_file(j->run, k, "records", c->path, err));
+        QFZ_TRY(name_file(j->run->setup->job, k, j->run->n_parts, "records", c->path, err));
         QFZ_TRY(read_at(c, &c->head, sizeof c->head, 0, err));
     }
     QFZ_TRY(check_heads(j, err));

@@ -18,7 +18,7 @@ qfz_status qfz_region_parts_save(qfz_region_records *records, const qfz_run *run
  * process.  QFZ_EIO: a file is missing or belongs to another job. */
 qfz_status qfz_region_parts_join(qfz_run *run, qfz_table **table, qfz_error *err);
 
-/* Deletes the files of a part, where they exist. */
-void qfz_region_parts_delete(const qfz_run *run, int part);
+/* Deletes the files of part `part` of n_parts, where they exist. */
+void qfz_region_parts_delete(const qfz_job *job, int part, int n_parts);
 
 #endif

@@ -20,6 +20,16 @@ static qfz_status check_stats(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status check_overviews(const qfz_job *job, qfz_error *err)
+{
+    if (job->overviews < QFZ_OVERVIEWS_NONE || job->overviews > QFZ_OVERVIEWS_MODE)
+        return qfz_fail(err, QFZ_EARG, "overviews of kind %d", (int)job->overviews);
+    if (job->overviews && (job->task == QFZ_REGIONS || job->task == QFZ_CURVE))
+        return qfz_fail(err, QFZ_EARG,
+                        "overviews belong to a raster, which this job does not write");
+    return QFZ_OK;
+}
+
 static qfz_status check_polygons(const qfz_job *job, qfz_error *err)
 {
     const double tolerance = job->simplify_tolerance;
@@ -35,6 +45,7 @@ static qfz_status check_polygons(const qfz_job *job, qfz_error *err)
 qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
 {
     if (!job->src) return qfz_fail(err, QFZ_EARG, "the raster of labels must be named");
+    QFZ_TRY(check_overviews(job, err));
     if (job->dst || job->labels)
         return qfz_fail(err, QFZ_EARG, "%s: the job regions writes no raster of labels",
                         job->dst ? job->dst : job->labels);
@@ -63,6 +74,7 @@ qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
                                : job->quicklook ? job->quicklook
                                : job->polygons  ? job->polygons
                                                 : job->stats;
+    QFZ_TRY(check_overviews(job, err));
     QFZ_TRY(check_polygons(job, err));
     if (!qfz_label_outputs_wanted(job)) return QFZ_OK;
     if (job->task == QFZ_SALIENCY || job->task == QFZ_CURVE)

@@ -10,6 +10,7 @@
 #include "job/regions_check.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
+#include "job/setup_seconds.h"
 #include "job/zone_rows.h"
 
 typedef struct regions_run {
@@ -71,7 +72,8 @@ static void limit_cache(const regions_run *run)
     if (bytes < usual) qfz_raster_set_cache(job->config, bytes);
 }
 
-static qfz_status open_run(regions_run *run, qfz_error *err)
+/* Checks the job and plans its pass. */
+static qfz_status prepare(regions_run *run, qfz_error *err)
 {
     qfz_job *const job = &run->job;
     const qfz_source_options options = qfz_job_source_options(job);
@@ -84,19 +86,25 @@ static qfz_status open_run(regions_run *run, qfz_error *err)
     QFZ_TRY(check_outputs(run, outputs_bytes(bytes), err));
     qfz_zone_needs needs = qfz_zone_columns_needs(job->columns);
     needs.zones = job->regions || !job->polygons; /* polygons are counted, too */
-    QFZ_TRY(open_readers(run, qfz_job_threads(job), err));
-    limit_cache(run);
     run->outputs = (qfz_label_outputs){
         .job = job,
         .source = run->source,
         .pass = {.read = read_labels,
                  .arg = run,
                  .is_narrow = qfz_source_has_narrow_labels(run->source),
-                 .n_threads = run->n_readers,
+                 .n_threads = qfz_job_threads(job),
                  .progress = &run->progress},
         .memory_bytes = outputs_bytes(bytes),
         .needs = needs,
     };
+    return qfz_label_outputs_plan(&run->outputs, err);
+}
+
+static qfz_status open_run(regions_run *run, qfz_error *err)
+{
+    QFZ_TRY(prepare(run, err));
+    QFZ_TRY(open_readers(run, run->outputs.pass.n_threads, err));
+    limit_cache(run);
     return qfz_label_outputs_open(&run->outputs, err);
 }
 
@@ -157,6 +165,49 @@ qfz_status qfz_regions_run(const qfz_job *job, qfz_report *report, qfz_error *er
     if (job->progress) (void)job->progress(&all, job->progress_arg);
     fill_report(&run, &found);
     *report = found;
+
+cleanup:
+    close_run(&run);
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------- the plan */
+/* One pass gathers records, one paints colours, one traces outlines. */
+static int count_passes(const regions_run *run)
+{
+    const qfz_job *const job = &run->job;
+    const bool paints = job->colors || job->quicklook;
+    return (run->outputs.needs.zones || job->neighbours || paints) + (job->colors != NULL) +
+           (job->polygons != NULL);
+}
+
+qfz_status qfz_regions_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
+{
+    regions_run run = {.job = *job};
+    int64_t bytes;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, prepare(&run, err));
+    QFZ_TRY_OR(st, cleanup, qfz_job_budget(job, &bytes, err));
+    const qfz_source_info *const info = qfz_source_get_info(run.source);
+    const qfz_tiling *const t = &run.outputs.pass.tiling;
+    plan->width = info->w;
+    plan->height = info->h;
+    plan->n_bands = 1;
+    plan->type = info->type;
+    plan->tile_w = t->tile_w;
+    plan->tile_h = t->tile_h;
+    plan->tiles_x = t->n_x;
+    plan->tiles_y = t->n_y;
+    plan->passes = count_passes(&run);
+    plan->n_threads = run.outputs.pass.n_threads;
+    memcpy(plan->engine, "cpu", sizeof "cpu");
+    plan->memory_bytes = bytes;
+    plan->tile_bytes = run.outputs.memory_bytes;
+    plan->cache_bytes = qfz_setup_first_cache(job);
+    plan->n_ranks = plan->n_local_ranks = 1;
+    plan->rank_tiles = t->n_x * t->n_y;
+    plan->rank_pixels = info->w * info->h;
+    plan->rank_seconds = qfz_regions_seconds(plan->rank_pixels, plan->n_threads);
 
 cleanup:
     close_run(&run);

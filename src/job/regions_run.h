@@ -11,4 +11,7 @@
 /* Runs a complete job (qfz_job_read()) of task QFZ_REGIONS. */
 qfz_status qfz_regions_run(const qfz_job *job, qfz_report *report, qfz_error *err);
 
+/* Fills the plan of such a job, except its outputs; *plan is zeroed. */
+qfz_status qfz_regions_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err);
+
 #endif

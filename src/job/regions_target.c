@@ -3,10 +3,12 @@
 
 #include <string.h>
 
+#include "job/setup_init.h"
+
 static qfz_status check(const qfz_job *job, qfz_error *err)
 {
-    if (job->task != QFZ_LABEL)
-        return qfz_fail(err, QFZ_EARG, "a largest number of regions belongs to label");
+    if (job->task != QFZ_LABEL && job->task != QFZ_CUT)
+        return qfz_fail(err, QFZ_EARG, "a largest number of regions belongs to label and cut");
     if (job->criterion.has_alpha)
         return qfz_fail(err, QFZ_EARG,
                         "alpha is given, and a largest number of regions, from which alpha is "
@@ -39,14 +41,30 @@ static qfz_job curve_of(const qfz_job *job, qfz_curve *curve)
     of.dst = of.labels = of.regions = of.neighbours = of.stats = of.colors = of.quicklook = NULL;
     of.polygons = of.columns = NULL;
     of.simplify_tolerance = 0;
+    of.overviews = QFZ_OVERVIEWS_NONE;
     of.stats_bands = NULL;
     of.n_stats_bands = 0;
     of.regions_target = 0;
+    if (job->task == QFZ_CUT) of.edges = of.src;
     of.engine = QFZ_ENGINE_CPU; /* which computes curves */
     of.gpus = NULL;
     of.gpu_memory_bytes = 0;
     of.gpu_method = NULL;
     return of;
+}
+
+/* Refuses what the job itself would refuse after the curve. */
+static qfz_status check_cut(const qfz_job *job, qfz_error *err)
+{
+    qfz_job cut = *job;
+    qfz_setup setup;
+    qfz_source *source;
+    if (job->task != QFZ_CUT) return QFZ_OK;
+    cut.criterion.has_alpha = true;
+    QFZ_TRY(qfz_setup_init(&setup, &cut, &source, err));
+    qfz_source_close(source);
+    qfz_setup_fini(&setup);
+    return QFZ_OK;
 }
 
 /* The first point with at most so many regions. */
@@ -71,6 +89,7 @@ qfz_status qfz_regions_target_find(qfz_regions_target *target, qfz_job *job, qfz
     qfz_curve curve = qfz_curve_default();
     qfz_report report = qfz_report_default();
     QFZ_TRY(check(job, err));
+    QFZ_TRY(check_cut(job, err));
     *target = (qfz_regions_target){.progress = job->progress, .progress_arg = job->progress_arg};
     job->progress = report_half;
     job->progress_arg = target;

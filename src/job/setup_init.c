@@ -44,8 +44,8 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
         QFZ_TRY(qfz_criterion_spread_weights(&job->criterion, setup->info.n_bands, &setup->weights,
                                              err));
     *rule = (qfz_rule){
-        .connectivity =
-            job->task == QFZ_CUT ? qfz_source_connectivity(source) : job->criterion.connectivity,
+        .connectivity = qfz_job_reads_saliency(job) ? qfz_source_connectivity(source)
+                                                    : job->criterion.connectivity,
         .distance = equal ? QFZ_LINF : job->criterion.distance,
         .weights = setup->weights,
         .type = setup->info.type,

@@ -25,6 +25,15 @@ static const double band_ns = 6;
  * 5.2 Gpixel/s. */
 static const double device_ns = 0.19;
 
+/* Nanoseconds of one thread per pixel of a raster of labels with a region for every 7 pixels, whose
+ * table is written: docs/dev/measurements, "Regions from labels". */
+static const double regions_ns = 350;
+
+double qfz_regions_seconds(int64_t n_px, int n_threads)
+{
+    return 1e-9 * (double)n_px * regions_ns / n_threads;
+}
+
 double qfz_setup_seconds(const qfz_setup *setup, int64_t n_px)
 {
     const rates *const r = &rates_of[setup->job->task];

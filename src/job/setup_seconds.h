@@ -9,4 +9,7 @@
  * magnitude. */
 double qfz_setup_seconds(const qfz_setup *setup, int64_t n_px);
 
+/* The same for a job of task QFZ_REGIONS. */
+double qfz_regions_seconds(int64_t n_px, int n_threads);
+
 #endif

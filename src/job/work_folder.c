@@ -20,7 +20,7 @@
 typedef struct journals {
     qfz_journal *own;     /* opened for appending; NULL: not open */
     qfz_journal **others; /* n_others journals of other processes, only read */
-    int n_others;
+    int64_t n_others;
 } journals;
 
 /* Before the names of the journals of each stitching. */
@@ -33,7 +33,8 @@ struct qfz_work_folder {
     qfz_phase phase;
     int part, n_parts; /* part from 1; 0: phase stitch, which reads all parts */
     journals stitchings[QFZ_WORK_STITCHINGS];
-    qfz_journal *pixels; /* opened for appending; NULL: not open */
+    journals pixels;
+    qfz_work_others others; /* of phase ALL only */
     bool is_finishing;
     bool made_folder, made_job; /* by this process */
     int lock; /* locked file `job` while this process completes a job of phases; -1: none */
@@ -58,11 +59,12 @@ static qfz_status take_tiling(qfz_work_folder *work, const char *there, qfz_setu
         return qfz_fail(
             err, QFZ_EARG, "%s: begun with tiles of %lld x %lld, now %lld x %lld; leave out --tile",
             work->folder, w, h, (long long)setup->tiling.tile_w, (long long)setup->tiling.tile_h);
-    if (work->n_parts > 0 && work->n_parts != n_parts)
+    const bool may_differ = job->phase == QFZ_PHASE_ALL && job->resume;
+    if (work->n_parts > 0 && work->n_parts != n_parts && !may_differ)
         return qfz_fail(err, QFZ_EARG,
                         "%s: begun in %d part%s, now %d; use the same number, or another folder",
                         work->folder, n_parts, n_parts == 1 ? "" : "s", work->n_parts);
-    work->n_parts = n_parts;
+    if (work->n_parts == 0) work->n_parts = n_parts;
     return qfz_setup_retile(setup, w, h, err);
 }
 
@@ -126,6 +128,36 @@ static qfz_status enter_all(qfz_work_folder *work, const char *here, qfz_setup *
     return qfz_ranks_agree(work->ranks, st, err);
 }
 
+/* Outputs that have their final names are in as many parts as the run that was renaming them had
+ * processes. */
+static qfz_status read_finishing(qfz_work_folder *work, qfz_error *err)
+{
+    char *text = NULL;
+    int n_parts = 0;
+    QFZ_TRY(qfz_work_file_read(work->folder, "finishing", &text, err));
+    work->is_finishing = text != NULL;
+    const bool other = text && sscanf(text, "parts %d", &n_parts) == 1 && n_parts != work->n_parts;
+    free(text);
+    if (!other) return QFZ_OK;
+    return qfz_fail(
+        err, QFZ_EARG,
+        "%s: the outputs are complete but for their names, in %d part%s; resume once more "
+        "with %d process%s",
+        work->folder, n_parts, n_parts == 1 ? "" : "s", n_parts, n_parts == 1 ? "" : "es");
+}
+
+/* Rank 0 first: it looks whether other processes still run. */
+static qfz_status list_others(qfz_work_folder *work, qfz_error *err)
+{
+    const bool first = work->ranks->rank == 0;
+    qfz_status st = QFZ_OK;
+    if (work->phase != QFZ_PHASE_ALL) return QFZ_OK;
+    if (first) st = qfz_work_others_list(&work->others, work->folder, work->n_parts, true, err);
+    QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
+    if (!first) st = qfz_work_others_list(&work->others, work->folder, work->n_parts, false, err);
+    return qfz_ranks_agree(work->ranks, st, err);
+}
+
 static void set_part(qfz_work_folder *work, const qfz_job *job)
 {
     work->phase = job->phase;
@@ -137,7 +169,7 @@ qfz_status qfz_work_folder_open(qfz_work_folder **out, qfz_setup *setup, const q
                                 qfz_source *source, qfz_error *err)
 {
     qfz_work_folder *work = NULL;
-    char *here = NULL, *finishing = NULL;
+    char *here = NULL;
     qfz_status st = QFZ_NEW_ZERO(&work, 1, err);
     if (st == QFZ_OK) {
         *work = (qfz_work_folder){.folder = setup->job->work, .ranks = ranks, .lock = -1};
@@ -146,15 +178,14 @@ qfz_status qfz_work_folder_open(qfz_work_folder **out, qfz_setup *setup, const q
     }
     QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
     QFZ_TRY_OR(st, cleanup, enter_all(work, here, setup, err));
-    st = qfz_work_file_read(work->folder, "finishing", &finishing, err);
-    work->is_finishing = finishing != NULL;
+    st = read_finishing(work, err);
     QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
+    QFZ_TRY_OR(st, cleanup, list_others(work, err));
     *out = work;
     work = NULL;
 
 cleanup:
     free(here);
-    free(finishing);
     qfz_work_folder_close(work);
     return st;
 }
@@ -162,7 +193,7 @@ cleanup:
 static void journals_close(journals *j)
 {
     qfz_journal_close(j->own);
-    for (int i = 0; i < j->n_others; i++)
+    for (int64_t i = 0; i < j->n_others; i++)
         qfz_journal_close(j->others[i]);
     free(j->others);
     *j = (journals){0};
@@ -173,9 +204,15 @@ void qfz_work_folder_close(qfz_work_folder *work)
     if (!work) return;
     for (int i = 0; i < QFZ_WORK_STITCHINGS; i++)
         journals_close(&work->stitchings[i]);
-    qfz_journal_close(work->pixels);
+    journals_close(&work->pixels);
+    qfz_work_others_fini(&work->others);
     if (work->lock >= 0) (void)close(work->lock);
     free(work);
+}
+
+const qfz_work_others *qfz_work_folder_others(const qfz_work_folder *work)
+{
+    return &work->others;
 }
 
 int qfz_work_folder_n_parts(const qfz_work_folder *work)
@@ -185,35 +222,65 @@ int qfz_work_folder_n_parts(const qfz_work_folder *work)
 
 /* ------------------------------------------------------------------------------------- journals */
 /* The name of a part's journal; part 0: of phase stitch. */
-static qfz_status journal_path(const qfz_work_folder *work, qfz_work_stitching which, int part,
-                               char path[QFZ_WORK_PATH_BYTES], qfz_error *err)
+static qfz_status journal_path(const qfz_work_folder *work, qfz_work_stitching which,
+                               qfz_work_part part, char path[QFZ_WORK_PATH_BYTES], qfz_error *err)
 {
-    if (part == 0)
+    if (part.part == 0)
         return qfz_work_path(work->folder, path, err, "%sstitch.journal", prefixes[which]);
-    return qfz_work_path(work->folder, path, err, "%spart-%d-of-%d.journal", prefixes[which], part,
-                         work->n_parts);
+    return qfz_work_path(work->folder, path, err, "%spart-%d-of-%d.journal", prefixes[which],
+                         part.part, part.n_parts);
 }
 
-/* Attaches the journal of another process, if it exists. */
-static qfz_status read_other(qfz_work_folder *work, qfz_work_stitching which, int part,
+static qfz_status pixels_path(const qfz_work_folder *work, qfz_work_part part,
+                              char path[QFZ_WORK_PATH_BYTES], qfz_error *err)
+{
+    return qfz_work_path(work->folder, path, err, "pixels-%d-of-%d.journal", part.part,
+                         part.n_parts);
+}
+
+/* Opens the journal of another process, if it exists, for reading; else *journal = NULL. */
+static qfz_status open_other(journals *j, const char *path, qfz_journal **journal, qfz_error *err)
+{
+    *journal = NULL;
+    if (access(path, F_OK) != 0) return QFZ_OK;
+    QFZ_TRY(qfz_journal_open(journal, path, false, err));
+    j->others[j->n_others++] = *journal;
+    return QFZ_OK;
+}
+
+/* A process of a phase reads what other processes have completed.  Other processes that continue
+ * the job in another number may have been killed, so their records are checked. */
+static qfz_status read_other(qfz_work_folder *work, qfz_work_stitching which, qfz_work_part part,
                              qfz_stitch *stitch, qfz_error *err)
 {
-    journals *const j = &work->stitchings[which];
     char path[QFZ_WORK_PATH_BYTES];
+    qfz_journal *journal;
     QFZ_TRY(journal_path(work, which, part, path, err));
-    if (access(path, F_OK) != 0) return QFZ_OK;
-    QFZ_TRY(qfz_journal_open(&j->others[j->n_others], path, false, err));
-    return qfz_stitch_attach(stitch, j->others[j->n_others++], err);
+    QFZ_TRY(open_other(&work->stitchings[which], path, &journal, err));
+    if (!journal) return QFZ_OK;
+    return qfz_stitch_attach(stitch, journal, work->phase == QFZ_PHASE_ALL, err);
+}
+
+static qfz_status read_other_numbers(qfz_work_folder *work, qfz_work_stitching which,
+                                     qfz_stitch *stitch, qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW_ZERO(&work->stitchings[which].others, work->others.n, err));
+    for (int64_t i = 0; i < work->others.n; i++)
+        QFZ_TRY(read_other(work, which, work->others.parts[i], stitch, err));
+    qfz_stitch_forget_count(stitch);
+    return QFZ_OK;
 }
 
 static qfz_status read_others(qfz_work_folder *work, qfz_work_stitching which, qfz_stitch *stitch,
                               qfz_error *err)
 {
-    if (work->phase == QFZ_PHASE_ALL) return QFZ_OK;
-    QFZ_TRY(QFZ_NEW_ZERO(&work->stitchings[which].others, work->n_parts, err));
-    if (work->phase != QFZ_PHASE_STITCH) return read_other(work, which, 0, stitch, err);
-    for (int part = 1; part <= work->n_parts; part++)
-        QFZ_TRY(read_other(work, which, part, stitch, err));
+    const int n_parts = work->n_parts;
+    if (work->phase == QFZ_PHASE_ALL) return read_other_numbers(work, which, stitch, err);
+    QFZ_TRY(QFZ_NEW_ZERO(&work->stitchings[which].others, n_parts, err));
+    if (work->phase != QFZ_PHASE_STITCH)
+        return read_other(work, which, (qfz_work_part){0, n_parts}, stitch, err);
+    for (int part = 1; part <= n_parts; part++)
+        QFZ_TRY(read_other(work, which, (qfz_work_part){part, n_parts}, stitch, err));
     return QFZ_OK;
 }
 
@@ -221,37 +288,45 @@ qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_work_stitching whic
                                   qfz_stitch *stitch, qfz_error *err)
 {
     journals *const j = &work->stitchings[which];
-    const int part = work->phase == QFZ_PHASE_STITCH ? 0 : work->part;
+    const qfz_work_part part = {work->phase == QFZ_PHASE_STITCH ? 0 : work->part, work->n_parts};
     char path[QFZ_WORK_PATH_BYTES];
     journals_close(j); /* of an attempt that had too little memory */
     QFZ_TRY(read_others(work, which, stitch, err));
     QFZ_TRY(journal_path(work, which, part, path, err));
     QFZ_TRY(qfz_journal_open(&j->own, path, true, err));
-    return qfz_stitch_attach(stitch, j->own, err);
+    return qfz_stitch_attach(stitch, j->own, true, err);
 }
 
-qfz_status qfz_work_folder_open_output(qfz_work_folder *work, qfz_journal **journal, qfz_error *err)
+qfz_status qfz_work_folder_attach_output(qfz_work_folder *work, qfz_output_journal *output,
+                                         qfz_error *err)
 {
     char path[QFZ_WORK_PATH_BYTES];
-    QFZ_TRY(qfz_work_path(work->folder, path, err, "pixels-%d-of-%d.journal", work->part,
-                          work->n_parts));
-    QFZ_TRY(qfz_journal_open(&work->pixels, path, true, err));
-    *journal = work->pixels;
-    return QFZ_OK;
+    QFZ_TRY(QFZ_NEW_ZERO(&work->pixels.others, work->others.n, err));
+    for (int64_t i = 0; i < work->others.n; i++) {
+        qfz_journal *journal;
+        QFZ_TRY(pixels_path(work, work->others.parts[i], path, err));
+        QFZ_TRY(open_other(&work->pixels, path, &journal, err));
+        if (journal) QFZ_TRY(qfz_output_journal_attach(output, journal, err));
+    }
+    QFZ_TRY(pixels_path(work, (qfz_work_part){work->part, work->n_parts}, path, err));
+    QFZ_TRY(qfz_journal_open(&work->pixels.own, path, true, err));
+    return qfz_output_journal_attach(output, work->pixels.own, err);
 }
 
 qfz_status qfz_work_folder_sync(qfz_work_folder *work, qfz_error *err)
 {
     for (int i = 0; i < QFZ_WORK_STITCHINGS; i++)
         if (work->stitchings[i].own) QFZ_TRY(qfz_journal_sync(work->stitchings[i].own, err));
-    return work->pixels ? qfz_journal_sync(work->pixels, err) : QFZ_OK;
+    return work->pixels.own ? qfz_journal_sync(work->pixels.own, err) : QFZ_OK;
 }
 
 /* ------------------------------------------------------------------------------------------ end */
 qfz_status qfz_work_folder_finish(qfz_work_folder *work, qfz_error *err)
 {
+    char text[32];
     work->is_finishing = true;
-    return qfz_work_file_write(work->folder, "finishing", "", NULL, err);
+    (void)snprintf(text, sizeof text, "parts\t%d\n", work->n_parts);
+    return qfz_work_file_write(work->folder, "finishing", text, NULL, err);
 }
 
 bool qfz_work_folder_is_finishing(const qfz_work_folder *work)
@@ -335,13 +410,13 @@ static void delete_temporary(const qfz_work_folder *work)
     if (folder) (void)closedir(folder);
 }
 
-static void delete_journals(const qfz_work_folder *work, int part)
+static void delete_journals(const qfz_work_folder *work, qfz_work_part part)
 {
     static const char *const names[][2] = {
         {"pixels", "journal"}, {"filter-part", "journal"}, {"part", "journal"}, {"part", "done"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char name[128];
-        (void)snprintf(name, sizeof name, "%s-%d-of-%d.%s", names[i][0], part, work->n_parts,
+        (void)snprintf(name, sizeof name, "%s-%d-of-%d.%s", names[i][0], part.part, part.n_parts,
                        names[i][1]);
         qfz_work_file_delete(work->folder, name);
     }
@@ -366,8 +441,10 @@ qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_re
     QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
     const bool all = work->phase != QFZ_PHASE_ALL;
     for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
-        delete_journals(work, part);
+        delete_journals(work, (qfz_work_part){part, work->n_parts});
     if (work->ranks->rank > 0) return QFZ_OK;
+    for (int64_t i = 0; i < work->others.n; i++)
+        delete_journals(work, work->others.parts[i]);
     qfz_work_file_delete(work->folder, "filter-stitch.journal");
     qfz_work_file_delete(work->folder, "stitch.journal");
     qfz_work_file_delete(work->folder, "finishing");

@@ -7,15 +7,20 @@
  *   filter-*.journal         the same two of the area filter
  *   pixels-K-of-N.journal    finished output of tiles (output_journal.h)
  *   part-K-of-N.done         phase resolve of the part is complete; its number of valid pixels
- *   finishing                the outputs are being renamed to their final names
- *   done                     the job is complete; its counts, and the outputs' size and time
+ *   finishing                the outputs are being renamed to their final names; the number of
+ * parts done                     the job is complete; its counts, and the outputs' size and time
+ *
+ * A job without phases may be continued by another number of processes (work_others.h).  Each of
+ * them reads the journals of all parts of the other numbers, and appends to its own.
  *
  * Invariant: every file appears complete, and journals are only appended to, so that a process may
  * be killed at any time. */
 #ifndef QFZ_WORK_FOLDER_H
 #define QFZ_WORK_FOLDER_H
 
+#include "job/output_journal.h"
 #include "job/setup.h"
+#include "job/work_others.h"
 #include "stitch/stitch.h"
 
 typedef struct qfz_work_folder qfz_work_folder;
@@ -43,9 +48,13 @@ int qfz_work_folder_n_parts(const qfz_work_folder *work);
 qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_work_stitching which,
                                   qfz_stitch *stitch, qfz_error *err);
 
-/* Opens the journal of this part's output for appending; owned by work. */
-qfz_status qfz_work_folder_open_output(qfz_work_folder *work, qfz_journal **journal,
-                                       qfz_error *err);
+/* Loads the journals of output that this process needs, and appends to that of its part from then
+ * on. */
+qfz_status qfz_work_folder_attach_output(qfz_work_folder *work, qfz_output_journal *output,
+                                         qfz_error *err);
+
+/* The parts of other numbers of processes that have worked on the job; borrowed. */
+const qfz_work_others *qfz_work_folder_others(const qfz_work_folder *work);
 
 /* Records that phase resolve of this part is complete.  *last: all other parts are complete too;
  * this process then holds a lock on the folder until the folder is closed. */

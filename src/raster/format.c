@@ -174,6 +174,47 @@ static qfz_status check_overviews(const qfz_format *f, const qfz_sink_spec *spec
     return QFZ_OK;
 }
 
+/* The overviews that a COG gets without --overviews.  They are made in the GTiff that is copied,
+ * since those of GDAL's are not exact, and AUTO copies them. */
+static qfz_overviews overviews_of_cog(qfz_format *f)
+{
+    const char *const general = CSLFetchNameValueDef(f->options, "RESAMPLING", "NEAREST");
+    const char *const method = CSLFetchNameValueDef(f->options, "OVERVIEW_RESAMPLING", general);
+    const char *const kind = CSLFetchNameValueDef(f->options, "OVERVIEWS", "AUTO");
+    if (EQUAL(kind, "NONE") || EQUAL(method, "NONE")) return QFZ_OVERVIEWS_NONE;
+    if (EQUAL(kind, "IGNORE_EXISTING"))
+        f->options = CSLSetNameValue(f->options, "OVERVIEWS", "AUTO");
+    return EQUAL(method, "MODE") ? QFZ_OVERVIEWS_MODE : QFZ_OVERVIEWS_NEAREST;
+}
+
+static qfz_status choose_overviews(qfz_format *f, const qfz_sink_options *options,
+                                   const qfz_sink_spec *spec, qfz_error *err)
+{
+    const bool is_cog = qfz_driver_is(f->driver, "COG");
+    f->overviews = options->overviews;
+    if (is_cog && options->overviews == QFZ_OVERVIEWS_NONE) f->overviews = overviews_of_cog(f);
+    if (f->overviews == QFZ_OVERVIEWS_NONE) return QFZ_OK;
+    if (f->overviews == QFZ_OVERVIEWS_MODE && spec->content != QFZ_CONTENT_LABELS)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: overviews by mode are for labels; use nearest for saliency and means",
+                        spec->path);
+    if (is_cog && EQUAL(CSLFetchNameValueDef(f->options, "OVERVIEWS", "AUTO"), "NONE"))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: OVERVIEWS=NONE, and overviews are asked for; leave one out",
+                        spec->path);
+    if (qfz_output_is_vrt(options->format, spec->path))
+        return qfz_fail(
+            err, QFZ_EARG,
+            "%s: a VRT over parts gets no overviews; write a GTiff (.tif), with several "
+            "processes by --merge",
+            spec->path);
+    if (spec->n_parts > 0) f->overviews = QFZ_OVERVIEWS_NONE; /* the merged file gets them */
+    if (is_cog || qfz_driver_is(f->driver, "GTiff")) return QFZ_OK;
+    return qfz_fail(err, QFZ_EARG,
+                    "%s: overviews are written for GTiff and COG, not for %s; leave them out",
+                    spec->path, GDALGetDriverShortName(f->driver));
+}
+
 /* What makes a codec lossy, and what to do instead; NULL: nothing. */
 static const char *lossy_codec(const qfz_format *f, const char *codec, const char **instead)
 {
@@ -243,6 +284,7 @@ qfz_status qfz_format_init(qfz_format *format, const qfz_source *source,
     qfz_status st = check_options(&f, spec, err);
     f.most = most_of_bits(&f);
     if (st == QFZ_OK) st = check_keeps_values(&f, spec, err);
+    if (st == QFZ_OK) st = choose_overviews(&f, options, spec, err);
     if (st != QFZ_OK) {
         qfz_format_fini(&f);
         return st;

@@ -12,9 +12,10 @@ typedef struct qfz_format {
     bool copies;              /* the driver can only copy: a GTiff is written first */
     GDALDataType file_type;   /* of the bands */
     GDALDataType buffer_type; /* of the pixels that the caller writes */
-    double most;         /* largest whole number that NBITS leaves; INFINITY: no limit by NBITS */
-    char **options;      /* of driver; owned */
-    char **work_options; /* if copies: of the GTiff; owned */
+    double most; /* largest whole number that NBITS leaves; INFINITY: no limit by NBITS */
+    qfz_overviews overviews; /* that the GTiff gets, which is the file or is copied to it */
+    char **options;          /* of driver; owned */
+    char **work_options;     /* if copies: of the GTiff; owned */
 } qfz_format;
 
 /* QFZ_EARG: an unknown format, type or option; a type that cannot hold spec->max_value; an option

@@ -174,6 +174,13 @@ const qfz_made_facts *qfz_made_get_facts(const qfz_made *made)
     return &made->facts;
 }
 
+void qfz_made_get_transform(const qfz_made *made, double transform[6])
+{
+    static const double identity[6] = {0, 1, 0, 0, 0, 1};
+    if (GDALGetGeoTransform(made->dataset, transform) != CE_None)
+        memcpy(transform, identity, sizeof identity);
+}
+
 typedef struct reading {
     const qfz_made *made;
     int band;

@@ -35,6 +35,9 @@ void qfz_made_close(qfz_made *made); /* NULL is allowed */
 
 const qfz_made_facts *qfz_made_get_facts(const qfz_made *made);
 
+/* From pixels to coordinates; the identity without a geotransform. */
+void qfz_made_get_transform(const qfz_made *made, double transform[6]);
+
 /* Reads a box of a band (from 0) as doubles, NaN where the band has its declared nodata value.
  * Whole numbers up to 2^53 are exact. */
 qfz_status qfz_made_read(qfz_made *made, int band, qfz_box box, double *values, qfz_error *err);

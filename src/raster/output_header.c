@@ -23,6 +23,19 @@ static CPLErr set_nodata(GDALRasterBandH band, double nodata)
     return GDALSetRasterNoDataValue(band, nodata);
 }
 
+qfz_status qfz_output_header_set_nodata(GDALDatasetH dataset, const qfz_sink_spec *spec,
+                                        const char *name, qfz_error *err)
+{
+    qfz_error_trap trap;
+    CPLErr done = CE_None;
+    qfz_error_trap_begin(&trap);
+    for (int b = 1; b <= GDALGetRasterCount(dataset) && done == CE_None; b++)
+        done = set_nodata(GDALGetRasterBand(dataset, b), spec->nodata);
+    qfz_error_trap_end(&trap);
+    if (done == CE_None && !trap.failed) return QFZ_OK;
+    return qfz_error_trap_fail(&trap, err, QFZ_EIO, name, "the nodata value could not be written");
+}
+
 static void name_band(GDALRasterBandH band, const qfz_sink_spec *spec, int b)
 {
     static const char *const directions[] = {"right", "below", "below right", "below left"};

@@ -12,4 +12,8 @@
 qfz_status qfz_output_header_fill(GDALDatasetH dataset, const qfz_source *source,
                                   const qfz_sink_spec *spec, const char *name, qfz_error *err);
 
+/* Writes the nodata value of a raster whose header was filled by a spec without one. */
+qfz_status qfz_output_header_set_nodata(GDALDatasetH dataset, const qfz_sink_spec *spec,
+                                        const char *name, qfz_error *err);
+
 #endif

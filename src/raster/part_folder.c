@@ -98,33 +98,55 @@ qfz_status qfz_part_folder_check(const qfz_sink_options *options, const qfz_sink
 }
 
 /* True for a part of path, a side file of a part, and a temporary file of a part. */
-static bool is_part(const char *name, const char *path)
+static bool is_part(const char *name, const char *path, int *n_parts)
 {
     const char *const stem = CPLGetBasename(path);
     const size_t n = strlen(stem);
-    int part = 0, n_parts = 0;
+    int part = 0;
     if (name[0] == '.') name++;
-    return strncmp(name, stem, n) == 0 && sscanf(name + n, "-%d-of-%d.", &part, &n_parts) == 2;
+    return strncmp(name, stem, n) == 0 && sscanf(name + n, "-%d-of-%d.", &part, n_parts) == 2;
+}
+
+/* Deletes the parts of path, but not those of n_to_keep parts. */
+static void delete_parts(const char *folder, const char *path, int n_to_keep)
+{
+    char **const names = VSIReadDir(folder);
+    int n_parts;
+    for (char **name = names; name && *name; name++)
+        if (is_part(*name, path, &n_parts) && n_parts != n_to_keep)
+            (void)VSIUnlink(CPLSPrintf("%s/%s", folder, *name));
+    CSLDestroy(names);
 }
 
 void qfz_part_folder_delete(const char *folder, const char *path)
 {
-    char **const names = VSIReadDir(folder);
-    for (char **name = names; name && *name; name++)
-        if (is_part(*name, path)) (void)VSIUnlink(CPLSPrintf("%s/%s", folder, *name));
-    CSLDestroy(names);
+    delete_parts(folder, path, 0);
     (void)VSIRmdir(folder);
 }
 
-void qfz_parts_delete(const char *path)
+/* Deletes the parts in the hidden folder of path, and without parts to be kept the folder. */
+static void delete_hidden(const char *path, int n_to_keep)
 {
     char *folder = NULL;
     qfz_error_trap trap;
     if (qfz_part_folder_hidden(&folder, path, NULL) != QFZ_OK) return;
     qfz_error_trap_begin(&trap);
-    if (qfz_path_is_folder(folder)) qfz_part_folder_delete(folder, path);
+    if (qfz_path_is_folder(folder)) {
+        delete_parts(folder, path, n_to_keep);
+        if (n_to_keep == 0) (void)VSIRmdir(folder);
+    }
     qfz_error_trap_end(&trap);
     free(folder);
+}
+
+void qfz_parts_delete(const char *path)
+{
+    delete_hidden(path, 0);
+}
+
+void qfz_parts_delete_others(const char *path, int n_parts)
+{
+    delete_hidden(path, n_parts);
 }
 
 void qfz_parts_remove(const char *path)

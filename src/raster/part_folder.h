@@ -32,6 +32,9 @@ void qfz_part_folder_delete(const char *folder, const char *path);
 /* Deletes the hidden folder and the parts in it, which will not be joined. */
 void qfz_parts_delete(const char *path);
 
+/* Deletes the parts in the hidden folder that are of other numbers of parts than n_parts. */
+void qfz_parts_delete_others(const char *path, int n_parts);
+
 /* Deletes a VRT that was joined, and its parts. */
 void qfz_parts_remove(const char *path);
 

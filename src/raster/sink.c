@@ -10,6 +10,7 @@
 #include "raster/error_trap.h"
 #include "raster/out_type_facts.h"
 #include "raster/output_header.h"
+#include "raster/overviews.h"
 #include "raster/part_folder.h"
 #include "raster/paths.h"
 #include "raster/retry_vsi.h"
@@ -88,6 +89,20 @@ static void find_mask(qfz_sink *sink)
     if (sink->spec.has_mask) sink->mask = GDALGetMaskBand(GDALGetRasterBand(sink->dataset, 1));
 }
 
+/* overviews.h says why. */
+static bool gets_nodata_last(const qfz_sink *sink)
+{
+    return sink->format.overviews != QFZ_OVERVIEWS_NONE && sink->format.file_type == GDT_UInt64 &&
+           sink->spec.has_nodata;
+}
+
+static qfz_status fill_header(qfz_sink *sink, const qfz_source *source, qfz_error *err)
+{
+    qfz_sink_spec spec = sink->spec;
+    spec.has_nodata &= !gets_nodata_last(sink);
+    return qfz_output_header_fill(sink->dataset, source, &spec, sink->path, err);
+}
+
 static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_sink_options *options,
                          const qfz_sink_spec *spec, qfz_error *err)
 {
@@ -98,7 +113,7 @@ static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_sin
     QFZ_TRY(create_file(sink, err));
     sink->is_fresh = !options->has_journal;
     if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
-    QFZ_TRY(qfz_output_header_fill(sink->dataset, source, &sink->spec, sink->path, err));
+    QFZ_TRY(fill_header(sink, source, err));
     find_blocks(sink);
     find_mask(sink);
     return QFZ_OK;
@@ -254,10 +269,31 @@ static qfz_status place_temp(qfz_sink *sink, qfz_error *err)
     return QFZ_OK;
 }
 
+/* Share of overviews in the end of a raster that is copied then. */
+static const double overviews_share = 0.3;
+
+static qfz_status report_overviews(void *arg, double share, qfz_error *err)
+{
+    const qfz_sink *const sink = arg;
+    const double of_all = sink->format.copies ? overviews_share : 1;
+    return sink->progress ? sink->progress(sink->progress_arg, of_all * share, err) : QFZ_OK;
+}
+
+static qfz_status build_overviews(qfz_sink *sink, qfz_error *err)
+{
+    if (sink->format.overviews == QFZ_OVERVIEWS_NONE) return QFZ_OK;
+    QFZ_TRY(qfz_overviews_build(sink->dataset, sink->format.overviews, sink->path, report_overviews,
+                                sink, err));
+    sink->copy_from = overviews_share;
+    if (!gets_nodata_last(sink)) return QFZ_OK;
+    return qfz_output_header_set_nodata(sink->dataset, &sink->spec, sink->path, err);
+}
+
 static qfz_status finish_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->finished) return QFZ_OK;
     if (sink->why.status != QFZ_OK) return qfz_fail(err, sink->why.status, "%s", sink->why.message);
+    QFZ_TRY(build_overviews(sink, err));
     QFZ_TRY(close_dataset(sink, err));
     QFZ_TRY(copy_work(sink, err));
     sink->finished = true;

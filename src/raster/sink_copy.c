@@ -20,13 +20,19 @@ typedef struct progress {
     qfz_error *err;
 } progress;
 
+static double share_of_end(const progress *h, double share)
+{
+    const double before = h->sink->copy_from;
+    return before + (1 - before) * (h->from + h->share * share);
+}
+
 /* A progress function of GDAL: 0 ends the work. */
 static int CPL_STDCALL report(double share, const char *message, void *arg)
 {
     progress *const h = arg;
     (void)message;
     if (h->st == QFZ_OK && h->sink->progress)
-        h->st = h->sink->progress(h->sink->progress_arg, h->from + h->share * share, h->err);
+        h->st = h->sink->progress(h->sink->progress_arg, share_of_end(h, share), h->err);
     return h->st == QFZ_OK;
 }
 

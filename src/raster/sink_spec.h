@@ -56,8 +56,9 @@ typedef struct qfz_sink_options {
     const char *type;                    /* of the file, GDAL's name; NULL: that of the spec */
     const char *const *creation_options; /* KEY=VALUE, NULL-terminated; or NULL */
     bool merge;                          /* parts are merged into one file */
-    int n_threads;                       /* of the driver; 0: one for each processor */
-    int32_t tile_px;                     /* side of the boxes that will be written; 0: not fixed */
+    qfz_overviews overviews;
+    int n_threads;    /* of the driver; 0: one for each processor */
+    int32_t tile_px;  /* side of the boxes that will be written; 0: not fixed */
     bool has_journal; /* a killed run of the same job may have left files beside the output */
 } qfz_sink_options;
 

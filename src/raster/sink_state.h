@@ -33,6 +33,7 @@ struct qfz_sink {
     qfz_error why;           /* the first failure of a write or of the end */
     qfz_advance_fn progress; /* of copying; NULL: none */
     void *progress_arg;
+    double copy_from; /* the share of the end that is done before the copy */
     pthread_mutex_t lock;
 };
 

@@ -106,18 +106,20 @@ static int64_t read_field(OGRFeatureH row, int field)
     }
 }
 
-qfz_status qfz_table_reader_next(qfz_table_reader *reader, int64_t *values, bool *more,
-                                 qfz_error *err)
+qfz_status qfz_table_reader_next(qfz_table_reader *reader, int64_t *values, qfz_table_rings *rings,
+                                 const double transform[6], bool *more, qfz_error *err)
 {
     qfz_error_trap trap;
+    qfz_status st = QFZ_OK;
     qfz_error_trap_begin(&trap);
     const OGRFeatureH row = OGR_L_GetNextFeature(reader->layer);
     for (int i = 0; row && i < reader->n; i++)
         values[i] = read_field(row, reader->fields[i]);
     *more = row != NULL;
+    if (row && rings) st = qfz_table_rings_read(rings, OGR_F_GetGeometryRef(row), transform, err);
     if (row) OGR_F_Destroy(row);
     qfz_error_trap_end(&trap);
     if (trap.failed)
         return qfz_error_trap_fail(&trap, err, QFZ_EIO, reader->name, "it cannot be read");
-    return QFZ_OK;
+    return st;
 }

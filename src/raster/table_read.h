@@ -4,7 +4,7 @@
 #ifndef QFZ_RASTER_TABLE_READ_H
 #define QFZ_RASTER_TABLE_READ_H
 
-#include "core/status.h"
+#include "raster/table_rings.h"
 
 typedef struct qfz_table_reader qfz_table_reader; /* used by one thread at a time */
 
@@ -20,8 +20,8 @@ bool qfz_table_reader_has(const qfz_table_reader *reader, int i);
 
 /* values: n numbers, QFZ_COLUMN_NULL where the table has no such column, no value, or none that is
  * a whole number from -(2^63 - 1) to 2^63 - 1.  *more = false, without values, after the last row.
- */
-qfz_status qfz_table_reader_next(qfz_table_reader *reader, int64_t *values, bool *more,
-                                 qfz_error *err);
+ * rings: of the row's polygon, in pixels of a raster with this transform; NULL: not read. */
+qfz_status qfz_table_reader_next(qfz_table_reader *reader, int64_t *values, qfz_table_rings *rings,
+                                 const double transform[6], bool *more, qfz_error *err);
 
 #endif

@@ -137,7 +137,7 @@ qfz_status qfz_sound_map(const uint32_t *words, int64_t bytes, int n_members, qf
 {
     const int64_t n = bytes / (int64_t)sizeof *words;
     int64_t at = 1;
-    bool good = n > 0;
+    bool good = n > 0 && words[0] <= n; /* each region is in a list */
     for (int list = 0; list <= n_members && good; list++) {
         good = at < n && words[at] <= n - at - 1 && are_below(words + at + 1, words[at], words[0]);
         if (good) at += 1 + (int64_t)words[at];

@@ -54,9 +54,14 @@ void qfz_stitch_close(qfz_stitch *stitch)
     free(stitch);
 }
 
-qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error *err)
+qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, bool check, qfz_error *err)
 {
-    return qfz_store_attach(stitch->store, journal, err);
+    return qfz_store_attach(stitch->store, journal, check, err);
+}
+
+void qfz_stitch_forget_count(qfz_stitch *stitch)
+{
+    qfz_store_forget(stitch->store, qfz_fact(stitch, FACT_NUMBERED));
 }
 
 void qfz_stitch_use(qfz_stitch *stitch, const qfz_engine *engine, qfz_worker *const *workers, int n,
@@ -236,8 +241,10 @@ qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, q
 
 qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err)
 {
-    *n = 0;
-    for (int64_t tile = 0; tile < stitch->group_tree.first[1]; tile++) {
+    int64_t tile, end;
+    qfz_group_tree_owned(&stitch->group_tree, 0, stitch->ranks->rank, stitch->ranks->n, &tile,
+                         &end);
+    for (*n = 0; tile < end; tile++) {
         void *data;
         int64_t bytes;
         QFZ_TRY(qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_PIXELS, tile), &data, &bytes,

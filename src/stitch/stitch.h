@@ -29,8 +29,14 @@ qfz_status qfz_stitch_open(qfz_stitch **stitch, const qfz_rule *rule, qfz_kind k
 void qfz_stitch_close(qfz_stitch *stitch);
 
 /* Takes the results that a journal holds of an earlier run of the same problem; their computation
- * is skipped.  If the journal is open for appending, new results are appended.  Borrowed. */
-qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, qfz_error *err);
+ * is skipped.  If the journal is open for appending, new results are appended.  check: damaged
+ * records are left out, so that their content is computed again, also if the journal is only read.
+ * Borrowed. */
+qfz_status qfz_stitch_attach(qfz_stitch *stitch, qfz_journal *journal, bool check, qfz_error *err);
+
+/* Forgets the numbers of regions of each rank that attached journals hold: they are those of
+ * another number of ranks. */
+void qfz_stitch_forget_count(qfz_stitch *stitch);
 
 /* Sets n workers that may stitch groups on devices, the workers of one device side by side; the
  * caller does not use them during qfz_stitch_solve().  The host's threads take groups whose members

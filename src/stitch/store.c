@@ -90,7 +90,7 @@ static void found(int64_t key, int64_t offset, int64_t bytes, void *arg)
     store->pieces[key] = (piece){.place = place_of(store->n_journals, offset), .bytes = bytes};
 }
 
-qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, qfz_error *err)
+qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, bool check, qfz_error *err)
 {
     if (store->n_journals == QFZ_STORE_JOURNALS)
         return qfz_fail(err, QFZ_EARG, "more than %d journals", QFZ_STORE_JOURNALS);
@@ -98,7 +98,12 @@ qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, qfz_error *e
                         sizeof(qfz_journal *), err));
     store->journals[store->n_journals++] = journal;
     if (qfz_journal_appends(journal)) store->appends = store->n_journals;
-    return qfz_journal_scan(journal, qfz_journal_appends(journal), found, store, err);
+    return qfz_journal_scan(journal, check || qfz_journal_appends(journal), found, store, err);
+}
+
+void qfz_store_forget(qfz_store *store, int64_t number)
+{
+    store->pieces[number] = (piece){.bytes = -1};
 }
 
 /* ---------------------------------------------------------------------------------------- pieces

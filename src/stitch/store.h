@@ -19,10 +19,13 @@ qfz_status qfz_store_open(qfz_store **store, int64_t n_pieces, int64_t memory_by
                           const char *folder, qfz_error *err);
 void qfz_store_close(qfz_store *store);
 
-/* Adds the pieces of a journal, the last record of each.  If the journal is open for appending, its
- * records are checked first, and pieces that are put are appended.  Borrowed.  Call it before any
- * other thread uses the store. */
-qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, qfz_error *err);
+/* Adds the pieces of a journal, the last record of each.  If the journal is open for appending,
+ * pieces that are put are appended.  check, or a journal for appending: damaged records are left
+ * out. Borrowed.  Call it before any other thread uses the store. */
+qfz_status qfz_store_attach(qfz_store *store, qfz_journal *journal, bool check, qfz_error *err);
+
+/* Makes a piece absent that was found in a journal, as long as no other thread uses the store. */
+void qfz_store_forget(qfz_store *store, int64_t piece);
 
 /* Replaces the content of a piece by a copy of data. */
 qfz_status qfz_store_put(qfz_store *store, int64_t piece, const void *data, int64_t bytes,

@@ -60,6 +60,28 @@ def by_ranks(task):
     return lived(ranks_of(PARTS) + words, 3, 0.9), outputs
 
 
+def by_other_ranks(task):
+    """Each start has another number of ranks than the one before."""
+    words, outputs = command(test.qfz, task, "src.tif", "out", ".tif", "--work", "work", "--resume",
+                             "--merge", *TILE)
+    kills, n_ranks = 0, 0
+    while kills < 3:
+        n_ranks = test.random.choice([n for n in (1, 2, 3, 4) if n != n_ranks])
+        process = start(ranks_of(n_ranks) + words)
+        time.sleep(0.3 + 0.6 * test.random.random())
+        if process.poll() is not None:
+            break
+        kill_job(process, test.random)
+        kills += 1
+        if os.path.exists("work/finishing"):  # the names are given by the same number
+            break
+    if not os.path.exists("work/finishing"):
+        n_ranks = n_ranks % 4 + 1
+    status, _, err = run(ranks_of(n_ranks) + words)
+    test.check(status == 0, f"status {status} after {kills} kills: {err} {' '.join(words)}")
+    return kills, outputs
+
+
 def in_phases(task):
     words, outputs = command(test.qfz, task, "src.tif", "out", ".vrt", *TILE)
     kills = 0
@@ -86,7 +108,7 @@ def killed(name, way, want):
     return n_kills
 
 
-kinds = [(name, way) for name in TASKS for way in ((by_ranks,) if RANKS else (single, in_phases))]
+kinds = [(name, way) for name in TASKS for way in ((by_ranks, by_other_ranks) if RANKS else (single, in_phases))]
 kinds += [] if RANKS else [(name, single) for name in ALONE]
 wanted = {task: reference(task) for task in dict(kinds)}
 done = dict.fromkeys((way.__name__ for _, way in kinds), 0)

@@ -195,6 +195,64 @@ if [ "$rc" -ne 0 ] || ! grep -q '"table": ".*turned.csv"' "$T/stdout"; then
     wrong "another order of rows: $(cat "$T/stdout")"
 fi
 
+# Polygons: right ones of 4- and 8-connected labels, then by hand with one fault.
+for connectivity in 4 8; do
+    for extension in gpkg fgb; do
+        accepted "polygons.$extension" "$qfz" label -q --overwrite --connectivity $connectivity \
+            --alpha 0 --polygons "$T/polygons.$extension" --regions "$T/table.csv" "$T/in.tif" \
+            "$T/connected.tif"
+        right "check of polygons.$extension" "$qfz" check -q --polygons "$T/polygons.$extension" \
+            --table "$T/table.csv" "$T/connected.tif" "$T/in.tif"
+    done
+done
+accepted "simplified" "$qfz" regions -q --simplify-tolerance 3 --polygons "$T/simplified.fgb" \
+    "$T/labels.tif"
+checks=$((checks + 1))
+run "$qfz" check -q --polygons "$T/simplified.fgb" "$T/labels.tif"
+if [ "$rc" -ne 3 ] || ! grep -q "simplified polygons cannot be checked" "$T/stderr"; then
+    wrong "simplified polygons: exit status $rc"
+fi
+
+# faulty_polygon NAME WORDS SCRIPT: sed changes the right polygons.
+faulty_polygon() {
+    checks=$((checks + 1))
+    sed "$3" "$T/hand.csv" >"$T/faulty.csv"
+    run "$qfz" check -q --polygons "$T/faulty.csv" "$T/labels.tif"
+    if [ "$rc" -ne 3 ]; then wrong "$1: exit status $rc"; fi
+    if ! grep -qE ": $2\$" "$T/stderr"; then wrong "$1: not \"$2\""; fi
+    if [ "$(wc -l <"$T/stderr")" -ne 1 ]; then wrong "$1: more than one fault"; fi
+}
+cat >"$T/hand.csv" <<'ROWS'
+WKT,label,pixels
+"POLYGON ((0 4,5 4,5 2,4 2,4 3,1 3,1 1,5 1,5 0,0 0,0 4))",1,13
+"MULTIPOLYGON (((1 3,4 3,4 1,1 1,1 3),(2 2,3 2,3 1,2 1,2 2)))",2,5
+"POLYGON ((4 2,5 2,5 1,4 1,4 2))",3,1
+ROWS
+right "polygons by hand" "$qfz" check -q --polygons "$T/hand.csv" "$T/labels.tif"
+at_3="column 4, row 2: label 3"
+faulty_polygon "another place" "$at_3: the polygon is not the region's outline" \
+    's/4 2,5 2,5 1,4 1,4 2/4 1,5 1,5 0,4 0,4 1/'
+faulty_polygon "too large" "$at_3: the polygon covers 2 pixels, but the region has 1" \
+    's/4 2,5 2,5 1,4 1,4 2/4 2,5 2,5 0,4 0,4 2/'
+faulty_polygon "a hole is missing" "column 1, row 1: label 2: the polygon covers 6 pixels, but .* 5" \
+    's/,(2 2,3 2,3 1,2 1,2 2)//'
+faulty_polygon "a spike" "$at_3: the polygon is not the region's outline" \
+    's/4 2,5 2,5 1,4 1,4 2/4 2,5 2,5 1,5 0,5 1,4 1,4 2/'
+faulty_polygon "half a pixel" "$at_3: the polygon has a point that is no corner of pixels" \
+    's/4 2,5 2,5 1,4 1,4 2/4.5 2,5 2,5 1,4.5 1,4.5 2/'
+faulty_polygon "outside" "$at_3: the polygon has a point that is no corner of pixels" \
+    's/4 2,5 2,5 1,4 1,4 2/4 2,6 2,6 1,4 1,4 2/'
+faulty_polygon "slanting" "$at_3: the polygon has a slanting line; .*" \
+    's/4 2,5 2,5 1,4 1,4 2/4 2,5 2,4 1,4 2/'
+faulty_polygon "no polygon" "$at_3: the row has no polygon" 's/"POLYGON ((4 2[^"]*"//'
+faulty_polygon "a point" "$at_3: the row has no polygon" 's/"POLYGON ((4 2[^"]*"/POINT (4 2)/'
+faulty_polygon "no row" "$at_3 has no row in the table of polygons" '$d'
+faulty_polygon "two rows" "$at_3 has 2 rows in the table of polygons" '$p'
+faulty_polygon "wrong number" "$at_3: pixels is 2 in the table of polygons, but 1 in the raster" \
+    's/,3,1$/,3,2/'
+faulty_polygon "foreign polygon" "label 4 has a row in the table of polygons, but no pixel" \
+    '$a "POLYGON ((4 2,5 2,5 1,4 1,4 2))",4,1'
+
 # More regions than the memory holds at a time: sorted outside of it, in any order of rows.
 python3 - "$T/many.pgm" <<'PYTHON'
 import sys
@@ -222,6 +280,8 @@ refused "another table" 'other.csv: .*no column "label"' "$qfz" check --table "$
 refused "no table" "none.csv" "$qfz" check --table "$T/none.csv" "$T/labels.tif"
 refused "a table of saliency" "belongs to labels" "$qfz" check --table "$T/table.csv" \
     "$T/whole.tif" "$T/in.tif"
+refused "other polygons" 'other.csv: .*no column "label"' "$qfz" check --polygons "$T/other.csv" \
+    "$T/labels.tif"
 refused "painted" "painted regions" "$qfz" check "$T/p.tif" "$T/in.tif"
 refused "saliency without a source" "name SRC" "$qfz" check "$T/whole.tif"
 gdal_create -q -of GTiff -outsize 4 4 -bands 1 -burn 1 "$T/other.tif"

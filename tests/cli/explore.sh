@@ -69,6 +69,13 @@ accepted "two windows" "$qfz" explore -q --no-curve --nodata 7 --window 1,1,3,2 
 shows "the first" "$T/out/windows.html" 1 "1 1 3 2 4 -9 2 5 7 7 -300"
 shows "the second" "$T/out/windows.html" 3 "0 0 2 1 2 1 1"
 shows "validity of the second" "$T/out/windows.html" 4 ""
+# Pixels that cannot be compressed: 1024 x 1024 in four bands of 16 bits.
+head -c 8388608 /dev/urandom >"$T/noise"
+printf 'ENVI\nsamples = 1024\nlines = 1024\nbands = 4\ndata type = 12\ninterleave = bsq\nbyte order = 0\n' \
+    >"$T/noise.hdr"
+accepted "noise" "$qfz" explore -q --no-curve "$T/noise" "$T/out/noise.html"
+checks=$((checks + 1))
+[ "$(wc -c <"$T/out/noise.html")" -le 12000000 ] || wrong "noise: $(wc -c <"$T/out/noise.html") bytes"
 rm -f "$T/out"/*
 
 printf 'ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 1\n0.25 -1e30\n' >"$T/f.asc"

@@ -79,6 +79,15 @@ python3 -c 'import sys; one, two = map(float, sys.argv[1:]); assert one == 2 * t
     "$(time_of)" || wrong "info: $alone seconds alone, $(time_of) of two ranks"
 run "$qfz" info --tile 1 "$T/in.tif"
 if ! grep -q '^time     about 1 s, ' "$T/stdout"; then wrong "info says nothing of time"; fi
+what="info of regions"
+run "$qfz" label -q "$T/in.tif" "$T/plan_labels.tif"
+run "$qfz" info --json --task regions -j 2 --table "$T/plan.csv" --stats "$T/in.tif" --colors "$T/plan_colors.tif" \
+    "$T/plan_labels.tif"
+has task=regions type=integers width=3 height=2 passes=2 ranks=1 threads=2 seconds memory_bytes
+checks=$((checks + 1))
+python3 -c 'import json, sys; outputs = json.load(sys.stdin)["outputs"]
+assert [o["format"] for o in outputs] == ["table", "GTiff"] and outputs[1]["width"] == 3' <"$T/stdout" ||
+    wrong "info of regions has other outputs"
 what="label of a name that needs quoting"
 cp "$T/in.tif" "$T/a \"b\" \\ c.tif"
 run "$qfz" label --json "$T/a \"b\" \\ c.tif" "$T/x \"y\".tif"

@@ -172,6 +172,8 @@ done <<'CASES'
 2 | saliency --regions r.csv a.tif b.tif | --regions: not an option of qfz saliency
 2 | saliency --layout rows a.tif b.tif | must be edges, pixel or khalimsky$
 2 | cut a.tif b.tif | ^qfz cut: --alpha is missing
+2 | cut --alpha 2 --regions-target 9 a.tif b.tif | leave out --alpha
+2 | cut --count-only --regions-target 0 a.tif | --regions-target 0: must be 1
 2 | cut --alpha 1 --connectivity 8 a.tif b.tif | --connectivity: not an option of qfz cut
 2 | cut --alpha 1 | ^qfz cut: arguments are missing; usage: qfz cut .options. SALIENCY DST$
 2 | label --count-only | ^qfz label: arguments are missing; usage: qfz label .options. SRC$
@@ -188,7 +190,7 @@ done <<'CASES'
 2 | label --ranks 4 a.tif b.tif | --ranks: not an option of qfz label
 2 | info --count-only | ^qfz info: arguments are missing
 2 | info | ^qfz info: arguments are missing
-2 | info --task all a.tif | must be label, simplify, saliency, cut, curve or tree$
+2 | info --task all a.tif | must be label, simplify, saliency, cut, curve, regions or tree$
 2 | info --omega 1 a.tif | --omega: not an option of qfz label, but of qfz simplify
 2 | info --task saliency --omega 1 a.tif | --omega: not an option of qfz saliency
 2 | info --task cut a.tif | ^qfz info: --alpha is missing

@@ -89,6 +89,7 @@ int main(void)
     AT(qfz_job, allow_network);
     AT(qfz_job, trust_source);
     AT(qfz_job, unused_flags);
+    AT(qfz_job, overviews);
     AT(qfz_job, edges);
     AT(qfz_job, neighbours);
     AT(qfz_job, stats);
@@ -112,6 +113,7 @@ int main(void)
     AT(qfz_check, has_connectivity);
     AT(qfz_check, has_distance);
     AT(qfz_check, table);
+    AT(qfz_check, polygons);
     SIZE(qfz_check_report);
     AT(qfz_check_report, struct_size);
     AT(qfz_check_report, faults);

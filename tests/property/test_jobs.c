@@ -687,7 +687,25 @@ static void curve_is(const qfz_curve *curve, const char *what, int64_t n, const 
             break;
 }
 
-/* A largest number of regions gives the least alpha that has no more. */
+/* A cut of a saliency raster of the problem; false: there is none. */
+static bool cut_of_saliency(const problem *p, qfz_job *job)
+{
+    static char path[PATH_ROOM];
+    qfz_job saliency = p->base;
+    qfz_error err = {0};
+    snprintf(path, sizeof path, "%s", scratch("saliency.tif"));
+    saliency.task = QFZ_SALIENCY;
+    saliency.dst = path;
+    if (!CHECK(qfz_job_run(&saliency, NULL, &err) == QFZ_OK, "saliency: %s", err.message))
+        return false;
+    *job = qfz_job_default(QFZ_CUT);
+    job->src = path;
+    job->overwrite = true;
+    return true;
+}
+
+/* A largest number of regions gives the least alpha that has no more; of a cut too, whose levels
+ * fit 32 bits. */
 static void target_equals(problem *p, int64_t n, const double *alpha, const uint32_t *regions,
                           uint32_t *labels)
 {
@@ -700,11 +718,12 @@ static void target_equals(problem *p, int64_t n, const double *alpha, const uint
     qfz_error err = {0};
     char what[256];
     job.task = QFZ_LABEL;
+    if (widest_type(p) != GDT_UInt64 && check_chance(60) && !cut_of_saliency(p, &job)) return;
     job.dst = scratch("labels.tif");
     job.regions_target = regions[at] + more;
     if (job.regions_target == 0) return;
-    snprintf(what, sizeof what, "at most %d regions, %s", (int)job.regions_target,
-             variant(&job, 1));
+    snprintf(what, sizeof what, "task %d with at most %d regions, %s", (int)job.task,
+             (int)job.regions_target, variant(&job, 1));
     if (!CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s: %s", what, err.message)) return;
     CHECK(report.alpha == alpha[at], "%s: alpha %.17g, not %.17g", what, report.alpha, alpha[at]);
     CHECK(report.regions == n_want, "%s: %d regions", what, (int)report.regions);

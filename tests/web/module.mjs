@@ -115,6 +115,48 @@ const refusals = [
 for (const [i, o, message] of refusals)
     assert.throws(() => qfz.simplify(i, o), (e) =>
         e instanceof QfzError && e.status === "QFZ_EARG" && message.test(e.message));
+
+// The module refuses what the command refuses.
+const number = (x) => (x === Infinity ? "inf" : String(x).toLowerCase());
+const strange = [
+    { alpha: -1 }, { alpha: NaN }, { alpha: Infinity }, { alpha: 1e300 }, { connectivity: 5 }, { distance: "max" },
+    { distance: "sam", alpha: 0.1 }, { distance: "sam", alpha: 4 }, { distance: "sam", alpha: 0.1, weights: [1, 1] },
+    { weights: [1] }, { weights: [1, 2] }, { weights: [0, 0] }, { weights: [-1, 1] }, { weights: [Infinity, 1] },
+    { weights: [1e-30, 1e30] }, { omega: -1 }, { omega: NaN }, { omega: [1, 2] }, { omega: [1, 2, 3] },
+    { omega: Infinity }, { minArea: -1 }, { minArea: 2.5 }, { minArea: 2 ** 40 }, { distance: "l2" }, { distance: "l1" }, { distance: "linf" },
+];
+
+/** The number of regions that the command counts, and the one of the module; null: refused. */
+function both(i, o) {
+    const { omega, alpha = 3 } = o;
+    const words = ["simplify", "-q", "--count-only", "--alpha", number(alpha),
+                   ...(omega === undefined ? [] : ["--omega", [omega].flat().map(number).join(",")]),
+                   ...["connectivity", "distance"].flatMap((n) => (o[n] ? [`--${n}`, o[n]] : [])),
+                   ...(o.weights ? ["--weights", o.weights.map(number).join(",")] : []),
+                   ...(o.minArea ? ["--min-area", o.minArea] : []), join(scratch, "in")];
+    store(i, scratch, "in");
+    const done = spawnSync(command, words.map(String), { encoding: "utf8" });
+    let regions = null;
+    try {
+        ({ regions } = qfz.simplify(i, { ...o, alpha }));
+    } catch (error) {
+        assert.ok(error instanceof QfzError, error.stack);
+    }
+    return [done.status ? null : JSON.parse(done.stdout).regions, regions, `${words.join(" ")}: ${done.stderr}`];
+}
+
+const images = [TYPES[0], TYPES[4], TYPES[5]].flatMap(([Type, , number]) => [1, 2].map((bands) => (
+    { width: 3, height: 2, bands, number, pixels: Type.from({ length: 6 * bands }, (_, p) => 5 * p) })));
+let refused = 0;
+strange.forEach((o, k) => {
+    for (const n of [k % 6, (k + 3) % 6]) { // one band and two
+        const [ofCommand, ofModule, what] = both(images[n], o);
+        assert.equal(ofModule, ofCommand, what);
+        refused += ofModule === null;
+    }
+});
+assert.ok(refused >= 20, `only ${refused} refusals`);
+
 const closed = qfz.open(small);
 assert.throws(() => closed.cut(1), /SALIENCY/);
 closed.close();
@@ -123,4 +165,4 @@ closed.close();
 const types = readFileSync(join(folder, "qfz.d.ts"), "utf8");
 for (const name of [...Object.keys(qfz), "saliency", "cut", "paint", "value", "close"])
     assert.ok(new RegExp(`\\b${name}\\(`).test(types), `${name} is not in qfz.d.ts`);
-console.log(`${numbers.length} images, ${refusals.length} refusals`);
+console.log(`${numbers.length} images, ${refusals.length + refused} refusals`);

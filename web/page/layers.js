@@ -30,6 +30,13 @@ function stretchOf(band, isValid) {
     return high > low ? [low, high] : [low - 1, low + 1];
 }
 
+/** A picture of labels with a colour for each. */
+function coloured(labels, colours) {
+    const out = new Uint32Array(labels.length);
+    for (let p = 0; p < out.length; p++) out[p] = colours[labels[p]];
+    return out;
+}
+
 export class Layers {
     constructor(image, bands) {
         const n = image.width * image.height;
@@ -85,29 +92,35 @@ export class Layers {
 
     /** Every region in its means of the bands shown. */
     means({ labels, regions }, shown) {
-        const count = new Float64Array(regions + 1);
-        const sums = shown.map(() => new Float64Array(regions + 1));
-        for (let p = 0; p < labels.length; p++) count[labels[p]]++;
-        shown.forEach((band, i) => {
-            const plane = this.planes[band], sum = sums[i];
-            for (let p = 0; p < labels.length; p++) sum[labels[p]] += plane[p];
-        });
+        const count = new Uint32Array(regions + 1);
+        const sums = new Float64Array(3 * (regions + 1)); // the three of a region side by side
+        const [r, g, b] = shown.map((band) => this.planes[band]);
+        for (let p = 0; p < labels.length; p++) {
+            const l = labels[p], at = 3 * l;
+            count[l]++;
+            sums[at] += r[p];
+            sums[at + 1] += g[p];
+            sums[at + 2] += b[p];
+        }
         const colour = new Uint32Array(regions + 1);
         for (let l = 1; l <= regions; l++)
-            colour[l] = rgb(...shown.map((band, i) => this.#shade(band, sums[i][l] / count[l])));
-        return labels.map((l) => colour[l]);
+            colour[l] = rgb(this.#shade(shown[0], sums[3 * l] / count[l]),
+                            this.#shade(shown[1], sums[3 * l + 1] / count[l]),
+                            this.#shade(shown[2], sums[3 * l + 2] / count[l]));
+        return coloured(labels, colour);
     }
 
     /** The input, with the last pixels before another region in one colour. */
     outlines({ labels }, shown) {
         const { width } = this;
         const out = this.input(shown);
-        for (let p = 0; p < labels.length; p++) {
-            const l = labels[p];
-            if ((p + width < labels.length && labels[p + width] !== l) ||
-                ((p + 1) % width && labels[p + 1] !== l))
-                out[p] = OUTLINE;
-        }
+        for (let row = 0; row < labels.length; row += width)
+            for (let p = row, last = row + width - 1; p <= last; p++) {
+                const l = labels[p];
+                if ((p < last && labels[p + 1] !== l) ||
+                    (p + width < labels.length && labels[p + width] !== l))
+                    out[p] = OUTLINE;
+            }
         return out;
     }
 
@@ -142,7 +155,7 @@ export class Layers {
             chosen[l] = c;
             colour[l] = PALETTE[c];
         }
-        return labels.map((l) => colour[l]);
+        return coloured(labels, colour);
     }
 
     /** The largest level of the edges of each pixel: light where only a large alpha joins. */

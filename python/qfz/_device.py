@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: MIT
+"""Arrays in the memory of a GPU: what goes in on the device comes out on the device.
+
+CuPy arrays and PyTorch tensors are read where they are, in the order of their library's current
+stream; the result is complete in the order of that stream.  JAX arrays, and other objects with
+``__cuda_array_interface__`` or DLPack, go through CuPy without a copy.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _structs
+from ._image import pixel_type
+from ._session import DeviceSession, has_float_levels
+
+_CUDA = (2, 13)  # DLPack's numbers of CUDA devices: CUDA, managed memory
+
+
+def is_device_array(image: Any) -> bool:
+    """Return whether an object is in the memory of an NVIDIA GPU."""
+    if hasattr(image, "__cuda_array_interface__"):
+        return True
+    if isinstance(image, (np.ndarray, list, tuple)) or not hasattr(image, "__dlpack_device__"):
+        return False
+    return int(image.__dlpack_device__()[0]) in _CUDA
+
+
+class CuPy:
+    """CuPy's arrays; xp: the module, or one like it."""
+
+    def __init__(self, xp: Any) -> None:
+        self.xp = xp
+        self.label_type = self.level_type = "uint32"
+
+    def take(self, image: Any) -> Any:
+        """Return the object as an array of this library."""
+        return image
+
+    def give(self, array: Any) -> Any:
+        """Return a result in the type of the caller's object."""
+        return array
+
+    def device(self, array: Any) -> int:
+        """Return the number of the GPU."""
+        return int(array.device.id)
+
+    def stream(self, _: int) -> int:
+        """Return the current stream of a GPU."""
+        return int(self.xp.cuda.get_current_stream().ptr)
+
+    def on(self, number: int) -> Any:
+        """Return a context in which a GPU is the current one."""
+        return self.xp.cuda.Device(number)
+
+    def empty(self, shape: Sequence[int], dtype: str, _: Any) -> Any:
+        """Return new memory on the device."""
+        return self.xp.empty(shape, dtype)
+
+    def empty_like(self, array: Any) -> Any:
+        """Return new memory on the device, for a contiguous array of this shape and type."""
+        return self.xp.empty_like(array)
+
+    def contiguous(self, array: Any) -> Any:
+        """Return the array itself, or a copy."""
+        return self.xp.ascontiguousarray(array)
+
+    def bands_first(self, array: Any, axis: int) -> Any:
+        """Return a view with the axis of bands first."""
+        return self.xp.moveaxis(array, axis, 0)
+
+    def bands_at(self, array: Any, axis: int) -> Any:
+        """Return a view with the first axis elsewhere."""
+        return self.xp.moveaxis(array, 0, axis)
+
+    def isnan(self, array: Any) -> Any:
+        """Return where an array is not a number."""
+        return self.xp.isnan(array)
+
+    def mask(self, mask: Any, _: Any) -> Any:
+        """Return where a mask is not 0, on the device."""
+        return self.xp.asarray(mask) != 0
+
+    def any_band(self, condition: Any) -> Any:
+        """Return where a condition holds in any band."""
+        return condition if condition.ndim == 2 else condition.any(0)
+
+    def all_bands(self, condition: Any) -> Any:
+        """Return where a condition holds in every band."""
+        return condition if condition.ndim == 2 else condition.all(0)
+
+    def where(self, condition: Any, a: Any, b: Any) -> Any:
+        """Choose from two arrays."""
+        return self.xp.where(condition, a, b)
+
+    def view_floats(self, words: Any) -> Any:
+        """Return the bits of singles as singles."""
+        return words.view(self.xp.float32)
+
+
+class Torch(CuPy):
+    """PyTorch's tensors."""
+
+    def __init__(self, xp: Any) -> None:
+        super().__init__(xp)
+        self.label_type = "int32"  # labels are below 2**30, and most operations lack uint32
+        self.level_type = "uint32"
+
+    def take(self, image: Any) -> Any:
+        """Return the tensor without its history of gradients."""
+        return image.detach()
+
+    def device(self, array: Any) -> int:
+        """Return the number of the GPU."""
+        return int(array.get_device())
+
+    def stream(self, number: int) -> int:
+        """Return the current stream of a GPU."""
+        return int(self.xp.cuda.current_stream(number).cuda_stream)
+
+    def on(self, number: int) -> Any:
+        """Return a context in which a GPU is the current one."""
+        return self.xp.cuda.device(number)
+
+    def empty(self, shape: Sequence[int], dtype: str, like: Any) -> Any:
+        """Return new memory on the device."""
+        kind = getattr(self.xp, dtype, None)
+        if kind is None:
+            raise TypeError(f"this PyTorch has no torch.{dtype}; version 2.3 has it")
+        return self.xp.empty(tuple(shape), dtype=kind, device=like.device)
+
+    def contiguous(self, array: Any) -> Any:
+        """Return the tensor itself, or a copy."""
+        return array.contiguous()
+
+    def bands_first(self, array: Any, axis: int) -> Any:
+        """Return a view with the axis of bands first."""
+        return self.xp.movedim(array, axis, 0)
+
+    def bands_at(self, array: Any, axis: int) -> Any:
+        """Return a view with the first axis elsewhere."""
+        return self.xp.movedim(array, 0, axis)
+
+    def mask(self, mask: Any, like: Any) -> Any:
+        """Return where a mask is not 0, on the device."""
+        return self.xp.as_tensor(mask, device=like.device) != 0
+
+
+class Jax(CuPy):
+    """JAX's arrays, which CuPy shares; JAX has no streams of the caller."""
+
+    def __init__(self, xp: Any, jax: Any) -> None:
+        super().__init__(xp)
+        self.jax = jax
+
+    def take(self, image: Any) -> Any:
+        """Return a view of the array, when it is computed."""
+        return self.xp.from_dlpack(image.block_until_ready())
+
+    def give(self, array: Any) -> Any:
+        """Return the result as an array of JAX."""
+        self.xp.cuda.get_current_stream().synchronize()
+        return self.jax.dlpack.from_dlpack(array)
+
+
+class Shared(CuPy):
+    """Objects of other libraries, which CuPy shares; results are CuPy's."""
+
+    def take(self, image: Any) -> Any:
+        """Return a view of the object."""
+        if hasattr(image, "__cuda_array_interface__"):
+            return self.xp.asarray(image)
+        return self.xp.from_dlpack(image)
+
+
+def _cupy(name: str) -> Any:
+    try:
+        import cupy
+    except ImportError:
+        raise ImportError(f"arrays of {name} on a GPU need CuPy, which is not installed") from None
+    return cupy
+
+
+def library_of(image: Any) -> CuPy:
+    """Return the library that made a device array."""
+    name = type(image).__module__.partition(".")[0]
+    if name == "torch":
+        return Torch(sys.modules["torch"])
+    if name == "cupy":
+        return CuPy(sys.modules["cupy"])
+    if name in ("jax", "jaxlib"):
+        import jax.dlpack
+
+        return Jax(_cupy("JAX"), jax)
+    return Shared(_cupy(name))
+
+
+def interface(array: Any) -> tuple[int, Any, tuple[int, ...]]:
+    """Return address, type and shape of a contiguous device array."""
+    there = array.__cuda_array_interface__
+    dtype, shape, strides = np.dtype(there["typestr"]), tuple(there["shape"]), there.get("strides")
+    expected = tuple(int(np.prod(shape[i + 1 :])) * dtype.itemsize for i in range(len(shape)))
+    if strides is not None and tuple(strides) != expected:
+        raise ValueError(f"a device array with strides {strides}; {expected} are needed")
+    return int(there["data"][0]), dtype, shape
+
+
+class Source:
+    """An image in device memory as the library reads it; keeps its arrays."""
+
+    def __init__(self, image: Any, channel_axis: int | None, mask: Any, background: Any) -> None:
+        self.lib = lib = library_of(image)
+        array = lib.take(image)
+        if channel_axis is None and array.ndim != 2 or channel_axis is not None and array.ndim != 3:
+            raise ValueError(
+                f"an image of shape {tuple(array.shape)} and channel_axis {channel_axis}; two axes "
+                "are needed, and one of bands that channel_axis names"
+            )
+        self.number = lib.device(array)
+        with lib.on(self.number):
+            self.stream = lib.stream(self.number)
+            if channel_axis is not None:
+                array = lib.bands_first(array, channel_axis)
+            self.pixels = lib.contiguous(array)
+            self.address, self.dtype, shape = interface(self.pixels)
+            self.type = pixel_type(self.dtype)
+            self.h, self.w = shape[-2:]
+            self.n_bands = shape[0] if len(shape) == 3 else 1
+            self.valid = self._valid(mask, background)
+
+    def _valid(self, mask: Any, background: Any) -> Any:
+        """Return the validity, or None if every pixel is valid."""
+        lib, valid = self.lib, None
+        if self.dtype.kind == "f":
+            valid = ~lib.any_band(lib.isnan(self.pixels))
+        if mask is not None:
+            there = lib.mask(mask, self.pixels)
+            if tuple(there.shape) != (self.h, self.w):
+                raise ValueError(
+                    f"mask has shape {tuple(there.shape)}; the image has {self.h} rows and "
+                    f"{self.w} columns"
+                )
+            valid = there if valid is None else valid & there
+        if background is not None:
+            there = ~lib.all_bands(self.pixels == background)
+            valid = there if valid is None else valid & there
+        return None if valid is None else lib.contiguous(valid)
+
+    def struct(self) -> _structs.Image:
+        """Return the image as the library reads it."""
+        return _structs.Image(
+            ctypes.sizeof(_structs.Image),
+            self.h,
+            self.w,
+            self.n_bands,
+            self.type,
+            self.address,
+            None if self.valid is None else interface(self.valid)[0],
+            _structs.MEMORY_DEVICE,
+        )
+
+    def empty(self, shape: Sequence[int], dtype: str) -> Any:
+        """Return new memory on the device of the image."""
+        return self.lib.empty(shape, dtype, self.pixels)
+
+
+def label(
+    image: Any,
+    rule: _structs.Criterion,
+    part: int,
+    channel_axis: int | None,
+    mask: Any,
+    background: float | None,
+) -> tuple[Any, int]:
+    """Label an image on the device."""
+    source = Source(image, channel_axis, mask, background)
+    with source.lib.on(source.number), DeviceSession(source, rule) as session:
+        labels = source.empty((source.h, source.w), source.lib.label_type)
+        n = session.labels_into(part, interface(labels)[0])
+    return source.lib.give(labels), n
+
+
+def saliency(image: Any, rule: _structs.Criterion, channel_axis: int | None, mask: Any) -> Any:
+    """Compute the saliency of every edge on the device."""
+    source = Source(image, channel_axis, mask, None)
+    floats = has_float_levels(source.type, rule)
+    kind = source.lib.label_type if floats else source.lib.level_type  # the bits of singles
+    with source.lib.on(source.number), DeviceSession(source, rule) as session:
+        levels = source.empty((rule.connectivity // 2, source.h, source.w), kind)
+        session.levels_into(interface(levels)[0])
+        made = source.lib.view_floats(levels) if floats else levels
+    return source.lib.give(made)
+
+
+def simplify(image: Any, rule: _structs.Criterion, channel_axis: int | None, mask: Any) -> Any:
+    """Paint regions with their means on the device."""
+    source = Source(image, channel_axis, mask, None)
+    lib = source.lib
+    with lib.on(source.number), DeviceSession(source, rule) as session:
+        labels = source.empty((source.h, source.w), lib.label_type)
+        session.labels_into(_structs.PART_ALPHA_OMEGA, interface(labels)[0])
+        painted = lib.empty_like(source.pixels)
+        start, plane = interface(painted)[0], source.h * source.w * source.dtype.itemsize
+        for band in range(source.n_bands):
+            session.paint_into(band, start + band * plane)
+        if source.valid is not None:
+            painted = lib.where(source.valid, painted, source.pixels)
+        if channel_axis is not None:
+            painted = lib.bands_at(painted, channel_axis)
+    return lib.give(painted)
