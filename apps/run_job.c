@@ -2,6 +2,7 @@
 #include "run_job.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,11 +167,27 @@ static void log_end_of_job(const request *r, int status, const qfz_report *repor
     log_end(&line);
 }
 
+/* Under a small limit, one heap for all threads, and large blocks that return to the system when
+ * they are freed.  Otherwise glibc keeps a heap for each thread, with what was freed in it. */
+static void keep_heap_small(int64_t limit_bytes)
+{
+#ifdef M_ARENA_MAX
+    enum { LARGE_BYTES = 256 << 10 };
+    if (limit_bytes <= 0 || limit_bytes > (int64_t)1 << 30) return;
+    (void)mallopt(M_ARENA_MAX, 1);
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, LARGE_BYTES);
+#else
+    (void)limit_bytes;
+#endif
+}
+
 /* Runs the job and reports what came out; returns the exit status. */
 static int work(request *r, progress *bar, qfz_report *report, run_job_print print)
 {
     qfz_error err = {0};
     const bool prints = command_ranks()->rank == 0, text = log_chosen() == LOG_TEXT;
+    keep_heap_small(r->job.memory_bytes);
     const qfz_status status = qfz_job_run(&r->job, report, &err);
     progress_end(bar);
     if (status != QFZ_OK) return failed(r, &err);

@@ -510,6 +510,8 @@ typedef struct qfz_plan {
                                    no table */
     int n_outputs;
     qfz_plan_output outputs[QFZ_PLAN_OUTPUTS];
+    int64_t program_bytes; /* of memory_bytes, for the program, its libraries, and tables of tiles
+                              and blocks */
 } qfz_plan;
 
 static inline qfz_plan qfz_plan_default(void)

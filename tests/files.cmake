@@ -54,6 +54,15 @@ qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMM
     ${QFZ_TEST_DATA})
 # Special values, one pixel wide, thousands of bands, blocks of any size.
 qfz_add_shell_test(cli_extremes python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/extremes.py ${QFZ_COMMAND})
+# The peak under --memory, of 30 combinations of layouts and jobs; a sanitizer has memory of its own.
+set(QFZ_MEMORY_TESTS)
+if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=")
+    foreach(part RANGE 5)
+        qfz_add_shell_test(cli_memory_${part} python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/memory.py
+            ${QFZ_COMMAND} ${part} 6)
+        list(APPEND QFZ_MEMORY_TESTS cli_memory_${part})
+    endforeach()
+endif()
 # Polygons of random rasters, and of real ones.
 qfz_add_shell_test(cli_polygons python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_polygons_real python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/polygons.py ${QFZ_COMMAND}
@@ -77,6 +86,7 @@ qfz_add_batch_test(batch_tmpfs faults tmpfs)
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
     add_library(failing_calls MODULE shim/failing_calls.c)
     target_link_libraries(failing_calls PRIVATE ${CMAKE_DL_LIBS})
+    set_target_properties(failing_calls PROPERTIES C_VISIBILITY_PRESET default)
     qfz_add_shell_test(batch_failing python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/failing.py
         ${QFZ_COMMAND} $<TARGET_FILE:failing_calls> alone)
 endif()

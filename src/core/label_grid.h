@@ -13,21 +13,21 @@ typedef struct qfz_label_grid {
     bool is_wide;
 } qfz_label_grid;
 
-static inline int64_t qfz_label_grid_bytes(qfz_label_grid grid)
+static inline int64_t qfz_label_grid_bytes(qfz_label_grid rows)
 {
-    return grid.is_wide ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(uint32_t);
+    return rows.is_wide ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(uint32_t);
 }
 
 /* The place of label x of row y. */
-static inline void *qfz_label_grid_at(qfz_label_grid grid, int64_t y, int64_t x)
+static inline void *qfz_label_grid_at(qfz_label_grid rows, int64_t y, int64_t x)
 {
-    return (char *)grid.labels + (y * grid.pitch + x) * qfz_label_grid_bytes(grid);
+    return (char *)rows.labels + (y * rows.pitch + x) * qfz_label_grid_bytes(rows);
 }
 
-static inline uint64_t qfz_label_grid_get(qfz_label_grid grid, int64_t y, int64_t x)
+static inline uint64_t qfz_label_grid_get(qfz_label_grid rows, int64_t y, int64_t x)
 {
-    const int64_t i = y * grid.pitch + x;
-    return grid.is_wide ? ((const uint64_t *)grid.labels)[i] : ((const uint32_t *)grid.labels)[i];
+    const int64_t i = y * rows.pitch + x;
+    return rows.is_wide ? ((const uint64_t *)rows.labels)[i] : ((const uint32_t *)rows.labels)[i];
 }
 
 #endif

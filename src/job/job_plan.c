@@ -159,6 +159,7 @@ static qfz_status make_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
                        .passes = setup.passes,
                        .n_threads = setup.n_threads,
                        .memory_bytes = setup.memory_bytes,
+                       .program_bytes = setup.program_bytes,
                        .tile_bytes = setup.worker_bytes * setup.n_threads,
                        .cache_bytes = setup.cache_bytes,
                        .border_bytes = border_bytes(&setup, t->n_x * t->n_y),

@@ -34,7 +34,8 @@ static qfz_status read_labels(void *arg, int thread, qfz_box box, qfz_label_grid
 
 int64_t qfz_outputs_labels_bytes(const qfz_setup *setup)
 {
-    return (setup->memory_bytes - setup->cache_bytes) / 7 * 4 / qfz_job_n_alphas(setup->job);
+    return (setup->memory_bytes - setup->program_bytes - setup->cache_bytes) / 7 * 4 /
+           qfz_job_n_alphas(setup->job);
 }
 
 qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)

@@ -14,7 +14,7 @@ static int stats_bands(const qfz_setup *setup)
 /* Workers and caches are still there while GDAL keeps rows. */
 static int64_t memory_of(const qfz_setup *setup)
 {
-    return setup->memory_bytes / 4 / qfz_job_n_alphas(setup->job);
+    return (setup->memory_bytes - setup->program_bytes) / 4 / qfz_job_n_alphas(setup->job);
 }
 
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)

@@ -53,7 +53,7 @@ static qfz_status open_readers(regions_run *run, int n, qfz_error *err)
  * half of the rest for tiles and records, since tables and heaps need theirs too. */
 static int64_t outputs_bytes(int64_t budget)
 {
-    const int64_t program = 64 << 20, least = 8 << 20;
+    const int64_t program = 68 << 20, least = 8 << 20;
     const int64_t bytes = (budget - budget / 8 - program) / 2;
     return bytes > least ? bytes : least;
 }
@@ -72,6 +72,18 @@ static void limit_cache(const regions_run *run)
     if (bytes < usual) qfz_raster_set_cache(job->config, bytes);
 }
 
+/* Less than this does not hold the program with its tables; more may be needed for a polygon with
+ * long borders. */
+static qfz_status check_budget(const qfz_job *job, qfz_error *err)
+{
+    const int64_t least = (job->polygons ? 120 : 80) * INT64_C(1000000);
+    if (job->memory_bytes == 0 || job->memory_bytes >= least) return QFZ_OK;
+    return qfz_fail(err, QFZ_ENOMEM,
+                    "%s: %.4g MB of memory are too little for this job; use --memory %lldMB or "
+                    "more",
+                    job->src, (double)job->memory_bytes / 1e6, (long long)least / 1000000);
+}
+
 /* Checks the job and plans its pass. */
 static qfz_status prepare(regions_run *run, qfz_error *err)
 {
@@ -80,6 +92,7 @@ static qfz_status prepare(regions_run *run, qfz_error *err)
     int64_t bytes;
     QFZ_TRY(qfz_regions_check(job, err));
     QFZ_TRY(qfz_job_budget(job, &bytes, err));
+    QFZ_TRY(check_budget(job, err));
     QFZ_TRY(qfz_output_names_follow(job, run->links, err));
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY(qfz_source_open(&run->source, &options, err));

@@ -31,6 +31,7 @@ typedef struct qfz_setup {
     int n_threads;
     int passes; /* over the pixels of the source */
     int64_t memory_bytes;
+    int64_t program_bytes;    /* of it: program, libraries, tables of tiles and blocks */
     int64_t worker_bytes;     /* one thread's tile and all that goes with it */
     int64_t cache_bytes;      /* GDAL's block cache, at the most */
     int64_t store_bytes;      /* summaries in memory */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/setup_memory.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const int64_t mebi = 1 << 20;
@@ -75,6 +77,40 @@ static void spare_threads(qfz_setup *setup, bool (*fits)(const qfz_setup *setup)
         setup->n_threads--;
 }
 
+/* What the process has in memory beside tiles and caches, measured with GDAL 3.6 on x86-64: the
+ * program and its libraries; writers of rasters; writers of tables; a job of several ranks; a
+ * thread with its stack, heap and dataset. */
+enum { PROGRAM_MB = 50, WRITER_MB = 19, TABLE_MB = 5, RANKS_MB = 24, THREAD_KB = 1024 };
+enum {
+    TILE_BYTES = 500,     /* a tile in tables of all tiles */
+    BLOCK_BYTES = 24,     /* a block of the source in each reader's tables */
+    LEAST_BYTES = 2 << 20 /* of summaries and stitching */
+};
+
+static int64_t n_parts(int64_t length, int64_t part)
+{
+    return part > 0 ? (length - 1) / part + 1 : 1;
+}
+
+static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
+{
+    const qfz_source_info *const info = &setup->info;
+    const qfz_job *const job = setup->job;
+    const int64_t n_blocks = n_parts(info->w, info->block_w) * n_parts(info->h, info->block_h);
+    const int64_t mb = PROGRAM_MB + (job->count_only ? 0 : WRITER_MB) +
+                       (job->regions || job->polygons || job->forest ? TABLE_MB : 0) +
+                       (job->ranks && job->ranks->n > 1 ? RANKS_MB : 0);
+    return mb * 1000000 + (int64_t)setup->n_threads * THREAD_KB * 1000 + n_tiles * TILE_BYTES +
+           n_blocks * BLOCK_BYTES * (setup->n_threads + 1);
+}
+
+/* What is left for tiles, caches, summaries and stitching. */
+static int64_t free_bytes(const qfz_setup *setup)
+{
+    const int64_t bytes = setup->memory_bytes - setup->program_bytes;
+    return bytes > LEAST_BYTES ? bytes : LEAST_BYTES;
+}
+
 /* Bytes of GDAL's cache that all threads need: each has its own blocks, two of every band. */
 static int64_t blocks_bytes(const qfz_setup *setup)
 {
@@ -85,7 +121,7 @@ static int64_t blocks_bytes(const qfz_setup *setup)
 
 static bool blocks_fit(const qfz_setup *setup)
 {
-    return blocks_bytes(setup) <= setup->memory_bytes / 2;
+    return blocks_bytes(setup) <= free_bytes(setup) / 2;
 }
 
 static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
@@ -93,15 +129,13 @@ static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
     const qfz_source_info *const info = &setup->info;
     spare_threads(setup, blocks_fit);
     const int64_t needed = blocks_bytes(setup);
-    setup->cache_bytes = clamp(setup->memory_bytes / 8, 8 * mebi, 512 * mebi);
+    setup->cache_bytes = clamp(free_bytes(setup) / 8, mebi, 512 * mebi);
     if (needed > setup->cache_bytes) setup->cache_bytes = needed;
-    if (needed > setup->memory_bytes / 4 * 3)
-        return qfz_fail(
-            err, QFZ_ENOMEM,
-            "%s: its blocks of %lld x %lld pixels do not fit into %lld bytes of memory; "
-            "raise --memory, or rewrite the file in tiles (gdal_translate -co TILED=YES)",
-            setup->job->src, (long long)info->block_w, (long long)info->block_h,
-            (long long)setup->memory_bytes);
+    if (needed > free_bytes(setup) / 4 * 3)
+        return qfz_fail(err, QFZ_ENOMEM,
+                        "%s: its blocks of %lld x %lld pixels do not fit into %.4g MB of memory",
+                        setup->job->src, (long long)info->block_w, (long long)info->block_h,
+                        (double)setup->memory_bytes / 1e6);
     return QFZ_OK;
 }
 
@@ -172,7 +206,7 @@ static int64_t px_bytes_of(const qfz_setup *setup)
 
 static int64_t tiles_bytes(const qfz_setup *setup)
 {
-    return (setup->memory_bytes - setup->cache_bytes) / 7 * 3;
+    return (free_bytes(setup) - setup->cache_bytes) / 7 * 3;
 }
 
 /* Bytes of a thread context that do not depend on the size of its tile. */
@@ -230,15 +264,14 @@ static bool least_tiles_fit(const qfz_setup *setup)
     return host_tile_px(setup) >= TILE_PX_LEAST && device_tile_px(setup) >= TILE_PX_LEAST;
 }
 
-/* Shares of the budget: 3/8 thread contexts, 1/8 GDAL's blocks, 1/8 summaries, 1/4 tile cache.  The
- * last 1/8 is for stitching, the program itself, and libraries.  If GDAL's blocks need more than
- * their share, the others shrink in proportion. */
-qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
+/* Shares of what the program leaves: 3/8 thread contexts, 1/8 GDAL's blocks, 1/8 summaries, 1/4
+ * tile cache.  The last 1/8 is for stitching.  If GDAL's blocks need more than their share, the
+ * others shrink in proportion. */
+static qfz_status plan_shares(qfz_setup *setup, qfz_error *err)
 {
-    QFZ_TRY(qfz_job_budget(setup->job, &setup->memory_bytes, err));
     QFZ_TRY(plan_cache(setup, err));
     spare_threads(setup, least_tiles_fit);
-    const int64_t shared = setup->memory_bytes - setup->cache_bytes;
+    const int64_t shared = free_bytes(setup) - setup->cache_bytes;
     int64_t max_px = clamp(host_tile_px(setup), 1, INT32_MAX);
     const int64_t device_px = device_tile_px(setup);
     if (max_px > device_px) max_px = device_px;
@@ -256,6 +289,102 @@ qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
     return QFZ_OK;
 }
 
+/* The shares depend on the number of tiles, and so do the tables of tiles. */
+static qfz_status plan_program(qfz_setup *setup, qfz_error *err)
+{
+    enum { ROUNDS = 4 };
+    setup->program_bytes = program_bytes(setup, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        QFZ_TRY(plan_shares(setup, err));
+        const int64_t bytes = program_bytes(setup, setup->tiling.n_x * setup->tiling.n_y);
+        if (bytes <= setup->program_bytes) break;
+        setup->program_bytes = bytes;
+    }
+    return QFZ_OK;
+}
+
+/* Tiles that the user chose may take more than their share: of the tile cache and of summaries. */
+static bool plan_fits(qfz_setup *setup)
+{
+    const int64_t taken =
+        setup->program_bytes + setup->cache_bytes + setup->worker_bytes * setup->n_threads;
+    const int64_t rest = setup->memory_bytes - taken;
+    const int64_t stitch = rest / 4 > LEAST_BYTES ? rest / 4 : LEAST_BYTES;
+    if (rest - stitch < setup->store_bytes) setup->store_bytes = rest - stitch;
+    if (setup->store_bytes < 0) setup->store_bytes = 0;
+    if (rest - stitch - setup->store_bytes < setup->tile_cache_bytes)
+        setup->tile_cache_bytes = rest - stitch - setup->store_bytes;
+    if (setup->tile_cache_bytes < 0) setup->tile_cache_bytes = 0;
+    return rest >= LEAST_BYTES;
+}
+
+static bool plan_of_threads_fits(const qfz_setup *setup)
+{
+    return setup->program_bytes + setup->cache_bytes + LEAST_BYTES +
+               setup->worker_bytes * setup->n_threads <=
+           setup->memory_bytes;
+}
+
+static qfz_status plan_within(qfz_setup *setup, int64_t memory_bytes, bool *fits, qfz_error *err)
+{
+    setup->memory_bytes = memory_bytes;
+    QFZ_TRY(plan_program(setup, err));
+    spare_threads(setup, plan_of_threads_fits);
+    *fits = plan_fits(setup);
+    return QFZ_OK;
+}
+
+/* The least memory, in MB, whose plan fits; 0: none. */
+static int64_t least_mb(const qfz_setup *setup)
+{
+    qfz_error ignored = {.status = QFZ_OK};
+    int64_t low = 1, high = INT64_C(1) << 40;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        qfz_setup trial = *setup;
+        bool fits = false;
+        if (plan_within(&trial, middle * 1000000, &fits, &ignored) == QFZ_OK && fits)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static qfz_status refuse(const qfz_setup *before, qfz_error *err)
+{
+    const long long least = (long long)least_mb(before);
+    if (err->status != QFZ_OK) {
+        const size_t n = strlen(err->message);
+        (void)snprintf(err->message + n, sizeof err->message - n,
+                       "; use --memory %lldMB or more, or rewrite the file in tiles "
+                       "(gdal_translate -co TILED=YES)",
+                       least);
+        return err->status;
+    }
+    return qfz_fail(err, QFZ_ENOMEM,
+                    "%s: %.4g MB of memory are too little for this job, of which %.4g MB are for "
+                    "the program, its libraries, and tables of tiles and blocks; use --memory "
+                    "%lldMB or more, or other tiles",
+                    before->job->src, (double)before->memory_bytes / 1e6,
+                    (double)before->program_bytes / 1e6, least);
+}
+
+/* Only a limit that the user set is a promise. */
+qfz_status qfz_setup_plan_memory(qfz_setup *setup, qfz_error *err)
+{
+    int64_t memory_bytes;
+    bool fits = false;
+    QFZ_TRY(qfz_job_budget(setup->job, &memory_bytes, err));
+    qfz_setup before = *setup;
+    const qfz_status st = plan_within(setup, memory_bytes, &fits, err);
+    if (st == QFZ_OK && (fits || setup->job->memory_bytes == 0)) return QFZ_OK;
+    if (st != QFZ_OK && st != QFZ_ENOMEM) return st;
+    before.memory_bytes = memory_bytes;
+    before.program_bytes = setup->program_bytes;
+    return refuse(&before, err);
+}
+
 int64_t qfz_setup_cache_bytes(const qfz_setup *setup, const qfz_source *source)
 {
     const int64_t each = qfz_source_cache_bytes(source, setup->tiling.tile_w);
@@ -266,5 +395,5 @@ int64_t qfz_setup_cache_bytes(const qfz_setup *setup, const qfz_source *source)
 
 int64_t qfz_setup_first_cache(const qfz_job *job)
 {
-    return job->memory_bytes ? clamp(job->memory_bytes / 8, 8 * mebi, 512 * mebi) : 512 * mebi;
+    return job->memory_bytes ? clamp(job->memory_bytes / 32, mebi, 512 * mebi) : 512 * mebi;
 }

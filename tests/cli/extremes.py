@@ -137,11 +137,14 @@ def more_than_2_to_the_32():
     make("board.tif", [board], "TILED=YES", "COMPRESS=DEFLATE")
     sources = "".join(
         f"""<SimpleSource><SourceFilename relativeToVRT="1">board.tif</SourceFilename><SourceBand>1</SourceBand>
-        <DstRect xOff="{x}" yOff="{y}" xSize="{part}" ySize="{part}"/></SimpleSource>"""
+        <SrcRect xOff="0" yOff="0" xSize="{part}" ySize="{part}"/><DstRect xOff="{x}" yOff="{y}" xSize="{part}" ySize="{part}"/></SimpleSource>"""
         for y in range(0, side, part) for x in range(0, side, part))
     with open("boards.vrt", "w", encoding="utf-8") as made:
         made.write(f"""<VRTDataset rasterXSize="{side}" rasterYSize="{side}">
             <VRTRasterBand dataType="Byte" band="1">{sources}</VRTRasterBand></VRTDataset>""")
+    counted = qfz("label", "--count-only", "--memory", "1GB", "boards.vrt")
+    assert f" {side * side} regions" in counted.replace(",", ""), counted
+    print(counted, flush=True)
     qfz("label", "-q", "--memory", "1GB", "--co", "COMPRESS=ZSTD", "--co", "PREDICTOR=2", "--co", "BIGTIFF=YES",
         "boards.vrt", "out.tif")
     labels = gdal.Open("out.tif")

@@ -142,7 +142,7 @@ def borders_are_shared(table, name):
 
 def same_in_any_tiles(name, *options):
     qfz("regions", name, "--polygons", "a.geojsonl", *options)
-    ways = (["--tile", "1"], ["--tile", "7", "-j", "3"], ["--tile", "32", "--memory", "70MB"])
+    ways = (["--tile", "1"], ["--tile", "7", "-j", "3"], ["--tile", "32", "--memory", "130MB"])
     for way in ways if read(name).size < 10000 else ways[2:]:
         qfz("regions", name, "--polygons", "b.geojsonl", *options, *way)
         same(f"{name} {options} {way}", pathlib.Path("b.geojsonl").read_bytes(),

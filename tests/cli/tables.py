@@ -145,7 +145,7 @@ refused(1, "'mean_1' is chosen twice", "--columns", "mean,mean_1", "--regions", 
 refused(1, "no table of regions", "--columns", "mean", "in.tif", "l.tif")
 make("many.tif", (numpy.arange(240 * 240).reshape(1, 240, 240) / 7).astype("float32"), 0, SCENES["plain"][1])
 if gdal.GetDriverByName("XLSX"):
-    refused(1, "in memory; 57599 rows take about", "--memory", "70MB", "--regions", "c.xlsx", "many.tif", "m.tif")
+    refused(1, "in memory; 57599 rows take about", "--memory", "120MB", "--regions", "c.xlsx", "many.tif", "m.tif")
     import os
     assert not os.path.exists("m.tif") and not os.path.exists("c.xlsx")
 """

@@ -120,7 +120,7 @@ static void waits_for_slow_devices(void)
     sim_set_devices(2);
     sim_slow_start(30);
     equals_reference(&job, "cuda", 2);
-    job.memory_bytes = 64 << 20;
+    job.memory_bytes = 128 << 20;
     equals_reference(&job, "cuda", 2);
     sim_slow_start(0);
 }

@@ -208,6 +208,7 @@ int main(void)
     AT(qfz_plan, record_bytes);
     AT(qfz_plan, n_outputs);
     AT(qfz_plan, outputs);
+    AT(qfz_plan, program_bytes);
     SIZE(qfz_image);
     AT(qfz_image, struct_size);
     AT(qfz_image, h);

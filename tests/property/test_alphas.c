@@ -87,7 +87,7 @@ static const char *variant(qfz_job *job)
     static char text[64];
     job->tile_px = tiles[check_pick(7)];
     job->n_threads = (int)(1 + check_pick(3));
-    job->memory_bytes = check_chance(25) ? INT64_C(64) << 20 : 0;
+    job->memory_bytes = check_chance(25) ? INT64_C(128) << 20 : 0;
     snprintf(text, sizeof text, "tile %d, %d threads", job->tile_px, job->n_threads);
     return text;
 }

@@ -294,7 +294,7 @@ static const char *variant(qfz_job *job, int i)
     static char text[128];
     job->tile_px = small ? 5 : i == 0 ? 0 : tiles[check_pick(7)];
     job->n_threads = (int)(1 + check_pick(3));
-    job->memory_bytes = check_chance(25) ? INT64_C(64) << 20 : 0;
+    job->memory_bytes = check_chance(25) ? INT64_C(128) << 20 : 0;
     snprintf(text, sizeof text, "tile %d, %d threads%s", job->tile_px, job->n_threads,
              job->memory_bytes ? ", little memory" : "");
     return text;
@@ -919,7 +919,7 @@ static void summaries_spill(int64_t number, qfz_task task)
     job.src = p.src;
     job.tile_px = 2;
     job.n_threads = 2;
-    job.memory_bytes = INT64_C(64) << 20;
+    job.memory_bytes = INT64_C(128) << 20;
     job.dst = scratch(task == QFZ_SALIENCY ? "saliency.tif"
                       : task == QFZ_LABEL  ? "labels.tif"
                                            : "painted.tif");

@@ -92,10 +92,15 @@ static int64_t blocks_bytes(const qfz_setup *s)
 static void shares_fit(const qfz_setup *s)
 {
     const int64_t tiles = s->worker_bytes * s->n_threads;
-    const int64_t rest = (s->memory_bytes - s->cache_bytes) / 7; /* for everything else */
-    CHECK(tiles + s->cache_bytes + s->store_bytes + s->tile_cache_bytes <= s->memory_bytes - rest,
-          "%d threads, tiles %" PRId64 ", cache %" PRId64 ", store %" PRId64 ", kept %" PRId64,
-          s->n_threads, tiles, s->cache_bytes, s->store_bytes, s->tile_cache_bytes);
+    const int64_t n_tiles = s->tiling.n_x * s->tiling.n_y;
+    CHECK(s->program_bytes + tiles + s->cache_bytes + s->store_bytes + s->tile_cache_bytes <
+              s->memory_bytes,
+          "%d threads, program %" PRId64 ", tiles %" PRId64 ", cache %" PRId64 ", store %" PRId64
+          ", kept %" PRId64,
+          s->n_threads, s->program_bytes, tiles, s->cache_bytes, s->store_bytes,
+          s->tile_cache_bytes);
+    CHECK(s->program_bytes > 50 * MIB + 500 * n_tiles, "program %" PRId64 " and %" PRId64 " tiles",
+          s->program_bytes, n_tiles);
     CHECK(s->cache_bytes >= blocks_bytes(s) * s->n_threads, "cache %" PRId64 " for %d threads",
           s->cache_bytes, s->n_threads);
     CHECK(s->n_threads == 1 || blocks_bytes(s) * s->n_threads <= s->memory_bytes / 2,
@@ -133,6 +138,24 @@ static void other_tiles_fit_too(const problem *p, qfz_setup *s)
     CHECK(qfz_setup_retile(s, p->w + 1, 1, &err) == QFZ_EARG, "tiles wider than the raster");
 }
 
+/* What a refusal names as the least memory is, to the megabyte. */
+static void least_memory_holds(const problem *p, const char *message)
+{
+    qfz_setup s = {0};
+    qfz_error err;
+    qfz_job job = p->job;
+    const char *const named = strstr(message, "--memory ");
+    long long mb = 0;
+    if (!CHECK(named && sscanf(named, "--memory %lldMB", &mb) == 1, "%s", message)) return;
+    job.memory_bytes = mb * 1000000;
+    CHECK(plan(&job, &s, &err) == QFZ_OK, "%lld MB: %s", mb, err.message);
+    qfz_setup_fini(&s);
+    s = (qfz_setup){0};
+    job.memory_bytes -= 1000000;
+    CHECK(plan(&job, &s, &err) != QFZ_OK, "%lld MB suffice, not only %lld MB", mb - 1, mb);
+    qfz_setup_fini(&s);
+}
+
 static void one_case(int64_t number)
 {
     problem p = {0};
@@ -153,8 +176,8 @@ static void one_case(int64_t number)
                   "twice the memory: %d threads, not %d", more.n_threads, s.n_threads);
         other_tiles_fit_too(&p, &s);
     } else {
-        CHECK(st == QFZ_ENOMEM && strstr(err.message, "blocks of"), "status %d: %s", (int)st,
-              err.message);
+        CHECK(st == QFZ_ENOMEM, "status %d: %s", (int)st, err.message);
+        least_memory_holds(&p, err.message);
     }
     qfz_setup_fini(&s);
     qfz_setup_fini(&more);

@@ -113,11 +113,13 @@ static char *text_of(qfz_table *table, const char *path)
 
 static qfz_run run_of(const scene *s, int part)
 {
+    static qfz_job_progress silent;
     uint64_t before = 0;
     for (int k = 0; k < part; k++)
         before += s->own[k];
     return (qfz_run){.setup = &s->setup,
                      .source = s->source,
+                     .progress = &silent,
                      .part = part,
                      .n_parts = s->n_parts,
                      .count = {.before = before, .own = s->own[part], .total = s->total}};
@@ -166,7 +168,7 @@ static void refuses_what_is_not_its_own(const scene *s)
           "a region too few: %s", err.message);
     run.count.total--;
     err = (qfz_error){0};
-    qfz_region_parts_delete(&run, s->n_parts - 1);
+    qfz_region_parts_delete(&s->job, s->n_parts - 1, s->n_parts);
     CHECK(qfz_region_parts_join(&run, &table, &err) == QFZ_EIO && strstr(err.message, "-records-"),
           "a missing file: %s", err.message);
 }
@@ -196,10 +198,8 @@ static void one_case(int64_t number)
     char *const one = table_of_one(&s), *const many = table_of_parts(&s);
     CHECK(strcmp(one, many) == 0, "another table");
     refuses_what_is_not_its_own(&s);
-    for (int part = 0; part < s.n_parts; part++) {
-        const qfz_run run = run_of(&s, part);
-        qfz_region_parts_delete(&run, part);
-    }
+    for (int part = 0; part < s.n_parts; part++)
+        qfz_region_parts_delete(&s.job, part, s.n_parts);
     files_only(left);
     VSIFree(one);
     VSIFree(many);

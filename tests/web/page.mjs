@@ -32,7 +32,7 @@ async function comparePage(browser, n) {
     const image = randomImage(TYPES, 20 + random(120), 20 + random(90));
     const windows = Array.from({ length: WINDOWS }, () => randomWindow(image));
     store(image, scratch, "in");
-    run(command, "explore", "-q", "--overwrite", ...(random(2) ? ["--no-curve"] : []),
+    run(command, "explore", "-q", "--overwrite", "--distance", "linf", ...(random(2) ? ["--no-curve"] : []),
         ...windows.flatMap(({ window }) => ["--window", Object.values(window).join(",")]),
         ...(image.valid ? ["--mask", at("in_mask")] : []), at("in"), at("page.html"));
     for (let k = 0; k < WINDOWS; k++) {

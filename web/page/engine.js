@@ -45,7 +45,7 @@ export class Engine {
         return this.#qfz.label(this.#image, { ...this.#options(settings), omega: undefined });
     }
 
-    /** Finds the hierarchy: levels, values of levels, and the curve of the window. */
+    /** Finds the hierarchy: levels, values of levels, and, when first asked for, the curve of the window. */
     hierarchy(settings) {
         if (this.has(settings)) return this.found;
         this.#session?.close();
@@ -56,8 +56,10 @@ export class Engine {
         try {
             const levels = session.saliency();
             const value = (level) => session.value(level);
+            const image = this.#image;
+            let curve;
             this.found = { levels, planes: session.planes, value,
-                           curve: windowCurve(levels, this.#image, value) };
+                           get curve() { return curve ??= windowCurve(levels, image, value); } };
         } catch (error) {
             session.close();
             throw error;

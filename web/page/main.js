@@ -13,7 +13,7 @@ import { Slider } from "./sliders.js";
 import { Tabs } from "./tabs.js";
 import { Viewer } from "./viewer.js";
 
-const IDLE_MS = 150;
+const IDLE_MS = 250;
 const $ = (id) => document.getElementById(id);
 const facts = JSON.parse($("data").textContent);
 const worker = new Client($("worker").textContent);
@@ -48,9 +48,9 @@ function say(text) {
 async function refresh() {
     clearTimeout(state.idle);
     state.wanted = true;
+    document.body.dataset.state = "busy";
     if (state.busy) return;
     state.busy = true;
-    document.body.dataset.state = "busy";
     while (state.wanted) {
         state.wanted = false;
         await showOnce();
@@ -85,16 +85,20 @@ async function showOnce() {
     viewer.draw();
 }
 
+/** In two steps, so that a change does not wait for both. */
 async function findHierarchy() {
     if (state.busy) return;
     state.busy = true;
-    const key = hierarchyKey();
+    const key = hierarchyKey(), asked = { ...settings };
     try {
-        const { curve, range } = await worker.call("hierarchy", { settings: { ...settings } });
-        Object.assign(state, { curve, range, curveOf: key });
-        alpha.setStops(quantiles(curve, 2));
-        omega.setStops(omegaStops(range));
-        drawCurves();
+        await worker.call("levels", { settings: asked });
+        if (!state.wanted) {
+            const { curve, range } = await worker.call("curve", { settings: asked });
+            Object.assign(state, { curve, range, curveOf: key });
+            alpha.setStops(quantiles(curve, 2));
+            omega.setStops(omegaStops(range));
+            drawCurves();
+        }
     } catch (error) {
         problem(error.message);
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // worker.js - does all work on pixels, in a thread of its own.
 //
-// start: loads the module.  show: labels and layers of settings.  pick: one region.  Each message has
-// a number, which the answer repeats; an answer has an error instead of a result where the library
-// refused.  Messages are worked on one after another.  A window is decoded when settings first name it.
+// start: loads the module.  show: labels and layers of settings.  levels, curve: the hierarchy.  pick:
+// one region.  Each message has a number, which the answer repeats; an answer has an error instead of
+// a result where the library refused.  Messages are worked on one after another.  A window is decoded
+// when settings first name it.
 import { load } from "../qfz.js";
 import { decodeImage, unpack } from "./decode.js";
 import { Engine } from "./engine.js";
@@ -58,8 +59,14 @@ async function show({ settings, views }) {
              checksum: checksum(result.labels), pictures, milliseconds: performance.now() - began };
 }
 
+/** Finds the levels, from which the curve follows. */
+async function levels({ settings }) {
+    (await placeOf(settings)).engine.hierarchy(settings);
+    return {};
+}
+
 /** The curve of the window, and the largest range of values of a band in it. */
-async function hierarchy({ settings }) {
+async function curve({ settings }) {
     const { engine, range } = await placeOf(settings);
     return { curve: engine.hierarchy(settings).curve, range };
 }
@@ -83,7 +90,7 @@ async function pick({ pixel, level, settings }) {
     } };
 }
 
-const TASKS = { start, show, hierarchy, pick };
+const TASKS = { start, show, levels, curve, pick };
 
 async function answer({ number, task, ...arguments_ }) {
     try {

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -31,17 +29,6 @@ SRC, DST = "INPUT", "OUTPUT"
 _STYLES = Path(__file__).with_name("styles")
 
 
-def program():
-    """Return the command qfz: the environment variable QFZ_COMMAND, or the one in PATH."""
-    found = os.environ.get("QFZ_COMMAND") or shutil.which("qfz")
-    if not found:
-        raise QgsProcessingException(
-            "the command qfz is missing: install qfz, or name the program in the environment "
-            "variable QFZ_COMMAND"
-        )
-    return found
-
-
 class Style(QgsProcessingLayerPostProcessorInterface):
     """Draws a layer in a style of the plugin."""
 
@@ -58,16 +45,17 @@ class Style(QgsProcessingLayerPostProcessorInterface):
 class QfzAlgorithm(QgsProcessingAlgorithm):
     """One entry of `options.ALGORITHMS`."""
 
-    def __init__(self, name):
+    def __init__(self, program, name):
         super().__init__()
+        self._program = program
         self._name = name
         self._about = ALGORITHMS[name]
-        self._options = parameters_of(name)
+        self._options = parameters_of(program, name)
         self._styles = []  # QGIS does not own them
 
     def createInstance(self):  # noqa: N802
         """Return a new algorithm of this kind."""
-        return QfzAlgorithm(self._name)
+        return QfzAlgorithm(self._program, self._name)
 
     def name(self):
         """Return the name after the colon, as in qfz:label."""
@@ -149,7 +137,7 @@ class QfzAlgorithm(QgsProcessingAlgorithm):
 
     def command(self, parameters, context):
         """Return the command line, and the outputs by key."""
-        words, outputs = [program(), self._about["command"], "--overwrite", "--quiet"], {}
+        words, outputs = [self._program, self._about["command"], "--overwrite", "--quiet"], {}
         for option in self._options:
             given = self._value(option, parameters, context)
             words += given

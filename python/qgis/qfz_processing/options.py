@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The options of the command, and how each one is asked for.
-
-options.json is made of docs/user/options.md, which `qfz help --markdown` prints:
-
-    python3 python/qgis/qfz_processing/options.py docs/user/options.md >options.json
-"""
+"""The options of the command that is installed, and how each one is asked for."""
 
 from __future__ import annotations
 
-import json
+import functools
+import os
 import re
-import sys
-from pathlib import Path
+import shutil
+import subprocess
 
 #: Algorithms: title, command, what the first operand is, outputs that have a parameter of their own
 #: (the first is made by default; DST is the second operand), and defaults that differ from those of
@@ -85,12 +81,19 @@ def parse(markdown: str) -> dict[str, list[dict[str, str]]]:
     return {name: options for name, options in commands.items() if name in used}
 
 
-def load() -> dict[str, list[dict[str, str]]]:
-    """Return the table of options that is installed with the plugin."""
-    return json.loads(Path(__file__).with_name("options.json").read_text(encoding="utf-8"))
+def program() -> str | None:
+    """Return the command qfz: the environment variable QFZ_COMMAND, or the one in PATH."""
+    return os.environ.get("QFZ_COMMAND") or shutil.which("qfz")
 
 
-def parameters_of(algorithm: str) -> list[dict[str, str]]:
+@functools.lru_cache(maxsize=None)
+def load(command: str) -> dict[str, list[dict[str, str]]]:
+    """Return the options of an installed command, which prints them."""
+    words = [command, "help", "--markdown"]
+    return parse(subprocess.run(words, check=True, capture_output=True, encoding="utf-8").stdout)
+
+
+def parameters_of(command: str, algorithm: str) -> list[dict[str, str]]:
     """Return the options that an algorithm asks for, with kind, default and level.
 
     kind is one of flag, choice, number, raster, text, or, of outputs, file_raster, file_vector,
@@ -98,7 +101,7 @@ def parameters_of(algorithm: str) -> list[dict[str, str]]:
     """
     about = ALGORITHMS[algorithm]
     found = []
-    for option in load()[about["command"]]:
+    for option in load(command)[about["command"]]:
         name, value = option["name"], option["value"]
         is_output = value == "FILE" and name not in RASTERS
         if name in NOT_HERE or (is_output and name not in about["outputs"]):
@@ -131,8 +134,3 @@ def _kind(name: str, value: str, is_output: bool) -> str:
         return "raster"
     # One alpha: an algorithm has one result.
     return "number" if name == "--alpha" or value in ("D", "V") else "text"
-
-
-if __name__ == "__main__":
-    made = parse(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    print(json.dumps(made, indent=1, ensure_ascii=False))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from qgis.core import QgsApplication, QgsProcessingProvider
 
 from .algorithm import QfzAlgorithm
-from .options import ALGORITHMS
+from .options import ALGORITHMS, program
 
 
 class Provider(QgsProcessingProvider):
@@ -21,9 +21,19 @@ class Provider(QgsProcessingProvider):
         return "qfz"
 
     def loadAlgorithms(self):  # noqa: N802
-        """Add all algorithms."""
-        for name in ALGORITHMS:
-            self.addAlgorithm(QfzAlgorithm(name))
+        """Add all algorithms, with the options of the command that is installed."""
+        command = program()
+        for name in ALGORITHMS if command else ():
+            self.addAlgorithm(QfzAlgorithm(command, name))
+
+    def warningMessage(self):  # noqa: N802
+        """Return why there are no algorithms, or nothing."""
+        if program():
+            return ""
+        return (
+            "The command qfz is missing: install qfz, or name the program in the environment "
+            "variable QFZ_COMMAND, and start QGIS again."
+        )
 
 
 class Plugin:

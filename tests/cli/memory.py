@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 30 combinations of layouts of rasters and jobs and
+four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
+With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+QFZ = os.path.abspath(sys.argv[1])
+SKIPPED = 77
+LIMITS = (70, 85, 120, 250)  # MB
+
+TILED = ["TILED=YES", "BLOCKXSIZE=256", "BLOCKYSIZE=256"]
+LAYOUTS = {  # width, height, bands, type, options
+    "rows": (2500, 2500, 1, "uint8", ["BLOCKYSIZE=1"]),
+    "strips": (2500, 2500, 1, "uint8", ["BLOCKYSIZE=64", "COMPRESS=DEFLATE"]),
+    "whole": (2500, 2500, 1, "uint8", ["BLOCKYSIZE=2500", "COMPRESS=LZW"]),
+    "tiles": (2500, 2500, 1, "uint8", TILED),
+    "small": (2500, 2500, 1, "int16", ["TILED=YES", "BLOCKXSIZE=16", "BLOCKYSIZE=16"]),
+    "rgb": (1800, 1800, 3, "uint16", [*TILED, "INTERLEAVE=PIXEL", "COMPRESS=DEFLATE"]),
+    "planes": (1500, 1500, 8, "uint16", [*TILED, "INTERLEAVE=BAND"]),
+    "floats": (1800, 1800, 2, "float32", TILED),
+    "wide": (40000, 150, 1, "uint8", ["BLOCKYSIZE=8"]),
+    "tall": (150, 40000, 1, "int32", ["BLOCKYSIZE=8"]),
+}
+ALPHA = ["--alpha", 3, "--distance", "linf"]
+JOBS = {
+    "label": ["label", "--overwrite", "SRC", "out.tif"],
+    "count": ["label", "--count-only", "SRC"],
+    "alpha": ["label", *ALPHA, "--overwrite", "--co", "COMPRESS=DEFLATE", "--co", "TILED=YES", "SRC", "out.tif"],
+    "table": ["label", *ALPHA, "--overwrite", "--regions", "out.gpkg", "SRC", "out.tif"],
+    "50": ["label", *ALPHA, "--tile", 50, "--overwrite", "SRC", "out.tif"],
+    "1500": ["label", *ALPHA, "--tile", 1500, "--overwrite", "SRC", "out.tif"],
+    "simplify": ["simplify", *ALPHA, "--omega", 9, "--overwrite", "SRC", "out.tif"],
+    "area": ["simplify", *ALPHA, "--omega", 9, "--min-area", 20, "--overwrite", "SRC", "out.tif"],
+    "saliency": ["saliency", "--distance", "linf", "--connectivity", 8, "--overwrite", "SRC", "out.tif"],
+    "tree": ["tree", "--distance", "linf", "--overwrite", "SRC", "out.tif", "out.csv"],
+    "curve": ["curve", "--distance", "linf", "SRC"],
+    "cut": ["cut", "--alpha", 3, "--overwrite", "edges.tif", "out.tif"],
+    "regions": ["regions", "--overwrite", "labels.tif", "--regions", "out.gpkg"],
+    "near": ["regions", "--overwrite", "labels.tif", "--neighbours", "out.csv"],
+    "outlines": ["regions", "--overwrite", "labels.tif", "--polygons", "out.gpkg"],
+}
+CELLS = [(layout, job) for layout, jobs in {
+    "rows": "label count saliency regions", "strips": "label simplify saliency curve cut", "whole": "label simplify",
+    "tiles": "alpha area tree table near", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines",
+    "planes": "label simplify", "floats": "alpha area", "wide": "label saliency", "tall": "label simplify",
+}.items() for job in jobs.split()]
+
+
+# Areas of slow steps, and noise.  In a process of its own: the peak of a child counts that of its parent, too.
+MAKE = """
+import sys
+import numpy as np
+from osgeo import gdal
+name, width, height, n_bands, dtype, *options = sys.argv[1:]
+width, height, n_bands = int(width), int(height), int(n_bands)
+gdal.UseExceptions()
+types = {"uint8": gdal.GDT_Byte, "int16": gdal.GDT_Int16, "uint16": gdal.GDT_UInt16, "int32": gdal.GDT_Int32,
+         "float32": gdal.GDT_Float32}
+made = gdal.GetDriverByName("GTiff").Create(name, width, height, n_bands, types[dtype], options)
+rng = np.random.default_rng(1)
+y, x = np.mgrid[0:height, 0:width]
+for band in range(1, n_bands + 1):
+    noise = rng.integers(0, 7, (height, width)) * ((x // 300 + y // 300) % 2)
+    made.GetRasterBand(band).WriteArray((100 + (x // 7 + y // 5) % 90 + noise).astype(dtype))
+"""
+
+
+def find_python():
+    for python in ("python3", "/usr/bin/python3"):
+        there = subprocess.run([python, "-c", "import numpy; from osgeo import gdal"], capture_output=True, check=False)
+        if there.returncode == 0:
+            return python
+    print("skipped: needs NumPy and GDAL's Python")
+    sys.exit(SKIPPED)
+
+
+def make(layout):
+    width, height, n_bands, dtype, options = LAYOUTS[layout]
+    name = layout + ".tif"
+    if not os.path.exists(name):
+        subprocess.run([PYTHON, "-c", MAKE, name, str(width), str(height), str(n_bands), dtype, *options], check=True)
+    return name
+
+
+def run(words, limit):
+    """Exit status, peak in bytes, what it said."""
+    command = [QFZ, *map(str, words), "-q", "-j", "2", "--memory", f"{limit}MB"]
+    if words[0] != "regions":
+        command += ["--engine", "cpu"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        said = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, used.ru_maxrss * 1024 / 1e6, said
+
+
+def prepare(layout, job):
+    source = make(layout)
+    if job == "cut":
+        run(["saliency", "--distance", "linf", "--overwrite", source, "edges.tif"], 1000)
+    if job in ("regions", "near", "outlines"):
+        run(["label", *ALPHA, "--overwrite", source, "labels.tif"], 1000)
+    return [source if word == "SRC" else word for word in JOBS[job]]
+
+
+def check(layout, job, table):
+    words = prepare(layout, job)
+    failed = []
+    row = []
+    for limit in LIMITS:
+        status, peak, said = run(words, limit)
+        least = re.search(r"(?:--memory |at least )(\d+) ?MB", said)
+        if status and least:
+            row.append(f"needs {least[1]}")
+            limit = int(least[1])
+            status, peak, said = run(words, limit)
+        row.append(f"{peak:.0f}")
+        if status or peak > limit:
+            failed.append(f"{layout} {job}, --memory {limit}MB: status {status}, peak {peak:.1f} MB, {said.strip()}")
+    if table:
+        print(f"| {layout} | {job} | {' | '.join(row)} |", flush=True)
+    return failed
+
+
+PYTHON = find_python()
+with tempfile.TemporaryDirectory(prefix="qfz_memory_") as folder:
+    os.chdir(folder)
+    parts = [int(word) for word in sys.argv[2:4]] if len(sys.argv) > 3 else [0, 1]
+    faults = [fault for layout, job in CELLS[parts[0]::parts[1]] for fault in check(layout, job, sys.argv[-1] == "all")]
+    print("\n".join(faults) if faults else f"{len(CELLS[parts[0]::parts[1]])} x {len(LIMITS)} limits held")
+    sys.exit(bool(faults))
