@@ -15,6 +15,7 @@ typedef struct measured { /* a part done by a method */
     const char *name, *method; /* NULL: auto */
     int connectivity;
     int out_bytes; /* a pixel, of what must be written at least */
+    uint64_t min_area;
 } measured;
 
 typedef struct result {
@@ -23,25 +24,31 @@ typedef struct result {
 } result;
 
 static const measured of_binary[] = {
-    {QFZ_PART_LABEL, "label", NULL, 4, 4},       {QFZ_PART_LABEL, "label", "ha4", 4, 4},
-    {QFZ_PART_LABEL, "label", "c2fl", 4, 4},     {QFZ_PART_LABEL, "label", NULL, 8, 4},
-    {QFZ_PART_LABEL, "label", "ha4", 8, 4},      {QFZ_PART_LABEL, "label", "stava", 8, 4},
-    {QFZ_PART_FEATURES, "features", NULL, 4, 4}, {QFZ_PART_FEATURES, "features", "ha4", 4, 4},
+    {QFZ_PART_LABEL, "label", NULL, 4, 4, 0},       {QFZ_PART_LABEL, "label", "ha4", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "c2fl", 4, 4, 0},     {QFZ_PART_LABEL, "label", NULL, 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4", 8, 4, 0},      {QFZ_PART_LABEL, "label", "stava", 8, 4, 0},
+    {QFZ_PART_FEATURES, "features", NULL, 4, 4, 0}, {QFZ_PART_FEATURES, "features", "ha4", 4, 4, 0},
 };
 static const measured of_scene[] = {
-    {QFZ_PART_LABEL, "label", NULL, 4, 4},
-    {QFZ_PART_LABEL, "label", NULL, 8, 4},
-    {QFZ_PART_SALIENCY, "saliency", NULL, 4, 8},
-    {QFZ_PART_SALIENCY, "saliency", NULL, 8, 16},
-    {QFZ_PART_SUMMARISE, "summarise", NULL, 4, 0},
-    {QFZ_PART_ALPHA_OMEGA, "alpha-omega", NULL, 4, 4},
-    {QFZ_PART_ALPHA_OMEGA, "alpha-omega", NULL, 8, 4},
-    {QFZ_PART_TREE, "tree", NULL, 4, 16},
-    {QFZ_PART_TREE, "tree", NULL, 8, 16},
-    {QFZ_PART_TREE, "tree", "connect-v1", 4, 16},
-    {QFZ_PART_TREE, "tree", "connect-v2", 4, 16},
-    {QFZ_PART_TREE, "tree", "connect-v1", 8, 16},
-    {QFZ_PART_TREE, "tree", "connect-v2", 8, 16},
+    {QFZ_PART_LABEL, "label", NULL, 4, 4, 0},
+    {QFZ_PART_LABEL, "label", NULL, 8, 4, 0},
+    {QFZ_PART_SALIENCY, "saliency", NULL, 4, 8, 0},
+    {QFZ_PART_SALIENCY, "saliency", NULL, 8, 16, 0},
+    {QFZ_PART_SUMMARISE, "summarise", NULL, 4, 0, 0},
+    {QFZ_PART_ALPHA_OMEGA, "alpha-omega", NULL, 4, 4, 0},
+    {QFZ_PART_ALPHA_OMEGA, "alpha-omega", NULL, 8, 4, 0},
+    {QFZ_PART_TREE, "tree", NULL, 4, 16, 0},
+    {QFZ_PART_TREE, "tree", NULL, 8, 16, 0},
+    {QFZ_PART_TREE, "tree", "connect-v1", 4, 16, 0},
+    {QFZ_PART_TREE, "tree", "connect-v2", 4, 16, 0},
+    {QFZ_PART_TREE, "tree", "connect-v1", 8, 16, 0},
+    {QFZ_PART_TREE, "tree", "connect-v2", 8, 16, 0},
+    {QFZ_PART_FILTER, "filter-25", NULL, 4, 1, 25},
+    {QFZ_PART_FILTER, "filter-25", NULL, 8, 1, 25},
+    {QFZ_PART_FILTER, "filter-1000", NULL, 4, 1, 1000},
+    {QFZ_PART_SALIENCY, "saliency-25", NULL, 4, 8, 25},
+    {QFZ_PART_SALIENCY, "saliency-25", NULL, 8, 16, 25},
+    {QFZ_PART_ALPHA_OMEGA, "a-omega-25", NULL, 4, 4, 25},
 };
 enum {
     N_OF_BINARY = sizeof of_binary / sizeof *of_binary,
@@ -76,6 +83,7 @@ static bool measure(gpu_bench *b, const qfz_image *image, const qfz_criterion *l
     qfz_criterion criterion = *limits;
     qfz_session *session = NULL;
     criterion.connectivity = m->connectivity;
+    criterion.min_area = m->min_area;
     if (m->part != QFZ_PART_ALPHA_OMEGA) criterion.omega = NULL;
     qfz_status st = qfz_session_open(&session, image, &criterion, &options, &b->err);
     if (st == QFZ_OK) st = qfz_bench_time(session, m->part, n, b->ms, &b->err);

@@ -28,7 +28,8 @@ const command run_command = {
         "folder --work and the same options of TASK.\n\n"
         "First run phase summarise for every part K of N; when all parts are complete, run phase "
         "stitch once; then run phase resolve for every part. For simplify, run summarise and "
-        "stitch twice before resolve; for curve, resolve is left out, and stitch prints the "
+        "stitch twice before resolve, and with --min-area once more; for curve, resolve is left "
+        "out, and stitch prints the "
         "result. The parts of a phase may run in any order, at the same time "
         "and on different machines, and may be repeated. Each process prints the phase to run "
         "next. The last process of resolve completes the output.",

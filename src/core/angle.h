@@ -10,11 +10,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#ifdef __CUDACC__
-#define QFZ_HOST_AND_DEVICE static __host__ __device__ __forceinline__
-#else
-#define QFZ_HOST_AND_DEVICE static inline
-#endif
+#include "core/host_device.h"
 
 /* The angle in radians, 0 to pi, of vectors a and b: ab, aa and bb are a.b, a.a and b.b.  A vector
  * of zeros, or with an infinite value, has no direction: its angle is 0 to another one without, and

@@ -194,7 +194,7 @@ typedef struct qfz_engine_device {
                         qfz_error *err);
 } qfz_engine_device;
 
-/* ---- Optional: the area filter (cpu/filter.h), by workers of kind QFZ_FILTER.
+/* ---- Optional: the area filter (core/filter.h), by workers of kind QFZ_FILTER.
  *
  * The edges of the raster's minimum spanning forest in the order of (level, position) whose two
  * components weigh less than rule->min_mass have filtered level 0.  box: of the loaded tile in the

@@ -37,7 +37,7 @@ typedef struct qfz_rule {
     uint32_t max_edge;    /* none of them greater than this level, which is below QFZ_NONE */
     uint32_t alpha_level; /* edges of a greater level join nothing */
     const double *omega;  /* one value per band, borrowed; NULL: no limit */
-    uint64_t min_mass;    /* the area filter's N (cpu/filter.h); 0: no filter */
+    uint64_t min_mass;    /* the area filter's N (core/filter.h); 0: no filter */
     bool wants_forest;    /* the area filter also finds the other edges of the minimum spanning
                              forest */
 } qfz_rule;

@@ -9,9 +9,10 @@
 #ifndef QFZ_POSITION_H
 #define QFZ_POSITION_H
 
+#include "core/host_device.h"
 #include "core/level.h"
 
-static inline uint64_t qfz_mix64(uint64_t z)
+QFZ_HOST_AND_DEVICE uint64_t qfz_mix64(uint64_t z)
 {
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -19,7 +20,7 @@ static inline uint64_t qfz_mix64(uint64_t z)
 }
 
 /* In a position, directions are counted right, below left, below, below right. */
-static inline uint32_t qfz_position_number(uint32_t dir)
+QFZ_HOST_AND_DEVICE uint32_t qfz_position_number(uint32_t dir)
 {
     const uint32_t numbers = 0 << 2 * QFZ_RIGHT | 2 << 2 * QFZ_BELOW | 3 << 2 * QFZ_BELOW_RIGHT |
                              1 << 2 * QFZ_BELOW_LEFT;
@@ -28,13 +29,13 @@ static inline uint32_t qfz_position_number(uint32_t dir)
 
 /* The position of the edge that starts from pixel (y, x) of the raster in direction dir (level.h).
  * Rasters have at most 2^30 rows and 2^32 columns. */
-static inline uint64_t qfz_position(int64_t y, int64_t x, int dir)
+QFZ_HOST_AND_DEVICE uint64_t qfz_position(int64_t y, int64_t x, int dir)
 {
     return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | qfz_position_number((uint32_t)dir));
 }
 
 /* The inverse of qfz_mix64(). */
-static inline uint64_t qfz_unmix64(uint64_t z)
+QFZ_HOST_AND_DEVICE uint64_t qfz_unmix64(uint64_t z)
 {
     z = (z ^ z >> 31 ^ z >> 62) * UINT64_C(0x319642b2d24d8ec3);
     z = (z ^ z >> 27 ^ z >> 54) * UINT64_C(0x96de1b173f119089);
@@ -42,14 +43,14 @@ static inline uint64_t qfz_unmix64(uint64_t z)
 }
 
 /* The pixel and the direction of an edge of the given position. */
-static inline void qfz_position_edge(uint64_t position, int64_t *y, int64_t *x, int *dir)
+QFZ_HOST_AND_DEVICE void qfz_position_edge(uint64_t position, int64_t *y, int64_t *x, int *dir)
 {
-    static const uint8_t dir_of[QFZ_MAX_DIRS] = {QFZ_RIGHT, QFZ_BELOW_LEFT, QFZ_BELOW,
-                                                 QFZ_BELOW_RIGHT};
+    const uint32_t dirs = QFZ_RIGHT << 2 * 0 | QFZ_BELOW_LEFT << 2 * 1 | QFZ_BELOW << 2 * 2 |
+                          QFZ_BELOW_RIGHT << 2 * 3;
     const uint64_t z = qfz_unmix64(position);
     *y = (int64_t)(z >> 34);
     *x = (int64_t)(z >> 2 & UINT32_MAX);
-    *dir = dir_of[z & 3];
+    *dir = (int)(dirs >> 2 * (z & 3) & 3);
 }
 
 #endif

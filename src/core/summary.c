@@ -170,7 +170,7 @@ void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, ui
         take_of_row(&t, y, y == 0 || y == tile->h - 1 || tile->w == 1 ? 1 : tile->w - 1);
 }
 
-static qfz_status take_zeroed(qfz_summary *summary, const qfz_image *tile, qfz_error *err)
+qfz_status qfz_summary_take_zeroed(qfz_summary *summary, const qfz_image *tile, qfz_error *err)
 {
     if (!tile->zeroed) return QFZ_OK;
     QFZ_TRY(QFZ_NEW(&summary->zeroed, summary->n_ring, err));
@@ -201,7 +201,7 @@ qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, co
 {
     const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
     qfz_ring_take(tile, &all, summary->values, summary->valid);
-    QFZ_TRY(take_zeroed(summary, tile, err));
+    QFZ_TRY(qfz_summary_take_zeroed(summary, tile, err));
     return take_edges(summary, tile, qfz_n_dirs(rule), err);
 }
 

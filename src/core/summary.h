@@ -167,6 +167,9 @@ void qfz_ring_take(const qfz_image *tile, const qfz_rows *rows, void *values, ui
 qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, const qfz_rule *rule,
                                  qfz_error *err);
 
+/* The edges of level 0 alone: summary->zeroed, if the tile has any. */
+qfz_status qfz_summary_take_zeroed(qfz_summary *summary, const qfz_image *tile, qfz_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,7 +3,7 @@
  * and the engine's table.  Regions are in engine_regions.c. */
 #include <stdlib.h>
 
-#include "cpu/exterior_fits.h"
+#include "core/exterior_fits.h"
 #include "cpu/worker.h"
 #include "core/memory.h"
 

@@ -6,7 +6,7 @@
  * discovery, and are then put in order of first pixels by rank. */
 #include <string.h>
 
-#include "cpu/exterior_fits.h"
+#include "core/exterior_fits.h"
 #include "cpu/worker.h"
 #include "core/memory.h"
 #include "cpu/narrow_row.h"

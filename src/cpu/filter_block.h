@@ -16,7 +16,7 @@
 #define QFZ_CPU_FILTER_BLOCK_H
 
 #include "cpu/block.h"
-#include "cpu/filter.h"
+#include "core/filter.h"
 
 typedef struct qfz_filter_block {
     uint32_t first; /* its first vertex, and its first gate */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "cpu/exterior_fits.h"
+#include "core/exterior_fits.h"
 #include "core/position.h"
 
 /* ---- Memory. */

@@ -38,16 +38,20 @@ static qfz_status thread_open(qfz_filter_stage *stage, int i, qfz_error *err)
     return is_by_area(stage->setup) ? QFZ_NEW(&thread->row_mass, t->tile_h, err) : QFZ_OK;
 }
 
-static qfz_status workers_open(qfz_filter_stage *stage, qfz_error *err)
+/* On the devices of the threads' own workers. */
+static qfz_status workers_open(qfz_filter_stage *stage, int device, qfz_error *err)
 {
     const qfz_setup *const setup = stage->setup;
+    const int first = qfz_first_context(setup, stage->n, device);
+    const int end = qfz_first_context(setup, stage->n, device + 1);
     const qfz_worker_spec spec = {.rule = &stage->rule,
                                   .kind = QFZ_FILTER,
                                   .max_h = (int32_t)setup->tiling.tile_h,
                                   .max_w = (int32_t)setup->tiling.tile_w,
                                   .n_threads = 1,
-                                  .device = setup->choice.devices[0]};
-    return stage->n > 0 ? setup->engine->open(stage->workers, stage->n, &spec, err) : QFZ_OK;
+                                  .device = setup->choice.devices[device]};
+    return end > first ? setup->engine->open(stage->workers + first, end - first, &spec, err)
+                       : QFZ_OK;
 }
 
 qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup,
@@ -68,12 +72,23 @@ qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup
     stage->n = n;
     for (int i = 0; i < n; i++)
         QFZ_TRY(thread_open(stage, i, err));
-    return workers_open(stage, err);
+    for (int device = 0; device < setup->choice.n_devices; device++)
+        QFZ_TRY(workers_open(stage, device, err));
+    return QFZ_OK;
+}
+
+static void workers_close(qfz_filter_stage *stage, int device)
+{
+    const int first = qfz_first_context(stage->setup, stage->n, device);
+    const int end = qfz_first_context(stage->setup, stage->n, device + 1);
+    if (end > first && stage->workers[first])
+        stage->setup->engine->close(stage->workers + first, end - first);
 }
 
 void qfz_filter_stage_close(qfz_filter_stage *stage)
 {
-    if (stage->n > 0 && stage->workers[0]) stage->setup->engine->close(stage->workers, stage->n);
+    for (int device = 0; stage->n > 0 && device < stage->setup->choice.n_devices; device++)
+        workers_close(stage, device);
     for (int i = 0; i < stage->n; i++) {
         free(stage->threads[i].zeroed);
         free(stage->threads[i].forest);
@@ -125,20 +140,13 @@ static qfz_status find_edges(const qfz_filter_stage *stage, qfz_box box, int thr
 qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
                                     int thread, int64_t tile, qfz_error *err)
 {
-    const qfz_engine *const engine = stage->setup->engine;
-    qfz_worker *const worker = stage->workers[thread];
-    qfz_image image = context->tile;
     qfz_exterior exterior = {0};
     qfz_error found = {.status = QFZ_OK};
     qfz_status st;
-    image.zeroed = NULL; /* the filter finds them */
     QFZ_TRY(weigh_rows(stage, context, thread, err));
     QFZ_TRY(qfz_stitch_exterior(stage->stitch, tile, &exterior, err));
-    QFZ_TRY_OR(st, cleanup, qfz_engine_load(engine, worker, &image, err));
     st = find_edges(stage, context->box, thread, exterior.n_ring ? &exterior : NULL, &found);
     st = qfz_tile_engine_status(stage->setup->job->src, context->box, st, &found, err);
-
-cleanup:
     qfz_exterior_fini(&exterior);
     return st;
 }

@@ -49,8 +49,8 @@ qfz_status qfz_filter_least_mass(const qfz_setup *setup, const qfz_source *sourc
 qfz_status qfz_filter_stage_summarise(qfz_filter_stage *stage, const qfz_thread_context *context,
                                       int thread, int64_t tile, qfz_error *err);
 
-/* Fills threads[thread].zeroed, and forest where it is wanted, for the tile of the context, whose
- * pixels have been read. */
+/* Fills threads[thread].zeroed, and forest where it is wanted, for the tile of the context, which
+ * is loaded in the thread's worker. */
 qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
                                     int thread, int64_t tile, qfz_error *err);
 

@@ -14,7 +14,7 @@
 #include "job/setup_check.h"
 #include "job/setup_memory.h"
 
-/* The CPU finishes smaller rasters before a GPU has started; it alone has a least area. */
+/* The CPU finishes smaller rasters before a GPU has started; it alone has curves and forests. */
 enum { DEVICE_PX_MIN = 1 << 23 };
 
 /* ------------------------------------------------------------------------------------- the rule */
@@ -143,7 +143,7 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
     const qfz_job *const job = setup->job;
     const int64_t n_px = setup->info.w * setup->info.h;
     const bool for_cpu = n_px < DEVICE_PX_MIN || setup->kind == QFZ_JOINS ||
-                         setup->rule.min_mass > 0 || job->n_alphas > 0;
+                         setup->rule.wants_forest || job->n_alphas > 0;
     const bool takes_cpu = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && for_cpu;
     int shown[QFZ_GPUS_MAX];
     qfz_device_request request = {.engine = takes_cpu ? QFZ_ENGINE_CPU : job->engine,

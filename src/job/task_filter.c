@@ -20,8 +20,7 @@ static qfz_status summarise(qfz_run *run, qfz_thread_context *context, int64_t t
 static bool is_summarised(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
-    const qfz_stitch *const stitch = run->filter.stitch;
-    return !qfz_stitch_wants_summaries(stitch) || qfz_stitch_has_summary(run->filter.stitch, tile);
+    return qfz_stitch_has_summary(run->filter.stitch, tile);
 }
 
 static qfz_status summarise_all(qfz_run *run, double share, qfz_error *err)

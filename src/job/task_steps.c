@@ -45,7 +45,7 @@ qfz_status qfz_step_summarise(qfz_run *run, qfz_thread_context *context, int64_t
 bool qfz_step_is_summarised(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
-    return qfz_stitch_has_summary(run->stitch, tile);
+    return qfz_stitch_has_summary(run->stitch, tile) && qfz_stitch_has_pixels(run->stitch, tile);
 }
 
 bool qfz_step_is_stitched(qfz_run *run, int64_t tile, void *arg)

@@ -47,10 +47,14 @@ static qfz_status context_open(qfz_thread_context *context, const qfz_setup *set
     return QFZ_NEW(&context->records, context->records_n * words, err);
 }
 
-/* The index of the first context of a device; the contexts of a device are neighbours. */
+int qfz_first_context(const qfz_setup *setup, int n, int64_t device)
+{
+    return (int)(n * device / setup->choice.n_devices);
+}
+
 static int first_context(const qfz_thread_contexts *contexts, int64_t device)
 {
-    return (int)(contexts->n * device / contexts->setup->choice.n_devices);
+    return qfz_first_context(contexts->setup, contexts->n, device);
 }
 
 /* Workers with a rule of their own. */

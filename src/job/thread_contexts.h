@@ -37,6 +37,9 @@ typedef struct qfz_thread_contexts {
     int64_t end_tile;         /* ... and the end of the range */
 } qfz_thread_contexts;
 
+/* The index of the first of n contexts of a device; the contexts of a device are neighbours. */
+int qfz_first_context(const qfz_setup *setup, int n, int64_t device);
+
 /* Opens n contexts and their workers, and locates the source (qfz_source_locate()).
  *
  * GPUs start more slowly than everything else before the first pass: meanwhile, if reads_ahead, the

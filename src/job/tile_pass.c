@@ -12,7 +12,7 @@
 /* ---------------------------------------------------------------------------------- load a tile */
 typedef struct row_target {
     const qfz_engine *engine;
-    qfz_worker *worker;
+    qfz_worker *worker, *filter; /* filter: NULL, or the area filter's, which takes the rows, too */
     const qfz_image *tile;
     uint64_t *sum; /* NULL: not wanted */
 } row_target;
@@ -21,6 +21,7 @@ static qfz_status take_rows(void *arg, const qfz_rows *rows, qfz_error *err)
 {
     const row_target *const target = arg;
     if (target->sum) *target->sum += qfz_source_sum_rows(target->tile, rows);
+    if (target->filter) QFZ_TRY(target->engine->stream->rows(target->filter, rows, err));
     return target->engine->stream->rows(target->worker, rows, err);
 }
 
@@ -36,21 +37,46 @@ static uint64_t sum_of_pixels(const qfz_image *tile)
     return qfz_source_sum_rows(tile, &all);
 }
 
-/* Reads the context's tile into a worker.  An engine with a stream table receives the rows as they
- * are read. is_whole: pixels has room for the whole tile.  *sum: of the pixels; NULL: not wanted.
+/* Begins the context's tile in a worker and, unless that is NULL, in the area filter's, which finds
+ * by itself which edges have level 0. */
+static qfz_status begin_tile(const qfz_engine *engine, const qfz_image *tile, qfz_worker *worker,
+                             qfz_worker *filter, qfz_error *err)
+{
+    qfz_image image = *tile;
+    image.zeroed = NULL;
+    if (filter) QFZ_TRY(engine->load(filter, &image, err));
+    return engine->load(worker, tile, err);
+}
+
+/* Passes the tile's pixels, which are complete in memory, to both workers. */
+static qfz_status load_pixels(const qfz_engine *engine, const qfz_image *tile, qfz_worker *worker,
+                              qfz_worker *filter, qfz_error *err)
+{
+    const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
+    QFZ_TRY(begin_tile(engine, tile, worker, filter, err));
+    if (!engine->stream) return QFZ_OK;
+    if (filter) QFZ_TRY(engine->stream->rows(filter, &all, err));
+    return engine->stream->rows(worker, &all, err);
+}
+
+/* Reads the context's tile into a worker, and into the area filter's.  An engine with a stream
+ * table receives the rows as they are read. is_whole: pixels has room for the whole tile.  *sum: of
+ * the pixels; NULL: not wanted.
  */
 static qfz_status read_tile(qfz_run *run, qfz_thread_context *context, qfz_worker *worker,
-                            void *pixels, bool is_whole, uint64_t *sum, qfz_error *err)
+                            qfz_worker *filter, void *pixels, bool is_whole, uint64_t *sum,
+                            qfz_error *err)
 {
     const qfz_engine *const engine = run->setup->engine;
-    row_target target = {.engine = engine, .worker = worker, .tile = &context->tile, .sum = sum};
+    row_target target = {
+        .engine = engine, .worker = worker, .filter = filter, .tile = &context->tile, .sum = sum};
     const qfz_reading reading = {.pixels = pixels,
                                  .is_whole = is_whole,
                                  .valid = (uint8_t *)(uintptr_t)context->tile.valid,
                                  .arg = &target,
                                  .room = room_for_rows,
                                  .came = take_rows};
-    QFZ_TRY(engine->load(worker, &context->tile, err));
+    QFZ_TRY(begin_tile(engine, &context->tile, worker, filter, err));
     if (sum) *sum = 0;
     if (engine->stream) return qfz_source_read_rows(context->source, context->box, &reading, err);
     QFZ_TRY(qfz_source_read(context->source, context->box, pixels, reading.valid, err));
@@ -89,6 +115,7 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
     qfz_filter_stage *const filter = &run->filter;
     const bool is_filtered = filter->stitch && !filter->is_current;
     qfz_worker *const worker = filter->is_current ? filter->workers[thread] : context->worker;
+    qfz_worker *const also = is_filtered ? filter->workers[thread] : NULL;
     const qfz_tiling *const t = &setup->tiling;
     qfz_tile_cache_entry *const entry = &run->cache.entries[tile];
     const bool was_cached = entry->pixels != NULL;
@@ -113,9 +140,9 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
     const bool is_known = was_cached && qfz_stitch_has_sum(run->stitch, tile);
     const bool sums = !setup->job->trust_source && !is_known;
     uint64_t sum = 0;
-    QFZ_TRY(was_cached
-                ? qfz_engine_load(setup->engine, worker, &context->tile, err)
-                : read_tile(run, context, worker, pixels, is_cached, sums ? &sum : NULL, err));
+    QFZ_TRY(was_cached ? load_pixels(setup->engine, &context->tile, worker, also, err)
+                       : read_tile(run, context, worker, also, pixels, is_cached,
+                                   sums ? &sum : NULL, err));
     if (was_cached && sums) sum = sum_of_pixels(&context->tile);
     if (sums) QFZ_TRY(check_sum(run, context, tile, sum, err));
     return is_filtered ? qfz_filter_stage_resolve(filter, context, thread, tile, err) : QFZ_OK;

@@ -29,7 +29,12 @@ qfz_status qfz_bench_time(qfz_session *s, qfz_part part, int n_runs, double *ms,
     double warm_ms;
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_session_prepare(s, part, &none, err));
-    if (s->engine->device) return s->engine->device->time(s->worker, part, n_runs, ms, err);
+    if (part == QFZ_PART_FILTER && s->filter_worker && s->filter_engine->device)
+        return s->filter_engine->device->time(s->filter_worker, part, n_runs, ms, err);
+    if (part != QFZ_PART_FILTER && s->engine->device) {
+        QFZ_TRY(qfz_session_filter(s, err));
+        return s->engine->device->time(s->worker, part, n_runs, ms, err);
+    }
     QFZ_TRY(run(s, part, &warm_ms, err));
     for (int i = 0; i < n_runs; i++)
         QFZ_TRY(run(s, part, &ms[i], err));
@@ -38,7 +43,10 @@ qfz_status qfz_bench_time(qfz_session *s, qfz_part part, int n_runs, double *ms,
 
 int64_t qfz_bench_gpu_bytes(const qfz_session *s)
 {
-    return s->worker && s->engine->device ? s->engine->device->bytes(s->worker) : 0;
+    const bool has = s->worker && s->engine->device;
+    const bool has_filter = s->filter_worker && s->filter_engine->device;
+    return (has ? s->engine->device->bytes(s->worker) : 0) +
+           (has_filter ? s->filter_engine->device->bytes(s->filter_worker) : 0);
 }
 
 qfz_status qfz_bench_copy_rate(int gpu, double *bytes_per_s, qfz_error *err)

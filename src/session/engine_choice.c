@@ -88,9 +88,9 @@ static qfz_status choose_cuda(qfz_choice *choice, const qfz_device_request *requ
 static qfz_status can(const qfz_choice *choice, qfz_device device, const qfz_rule *rule,
                       qfz_kind kind, qfz_error *err)
 {
-    if (rule->min_mass > 0 && !choice->engine->filter)
+    if (rule->wants_forest && !choice->engine->filter->forest)
         return qfz_fail(err, QFZ_EGPU,
-                        "the CUDA engine has no least area of regions; use the CPU engine");
+                        "the CUDA engine makes no table of the hierarchy; use --engine cpu");
     return qfz_gpu_can(device, rule, kind, err);
 }
 

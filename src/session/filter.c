@@ -18,18 +18,37 @@ qfz_status qfz_session_set_filter(qfz_session *s, uint64_t min_area, qfz_error *
     return QFZ_OK;
 }
 
-qfz_status qfz_session_prepare_filter(qfz_session *s, qfz_error *err)
+static qfz_status open_on(qfz_session *s, const qfz_choice *choice, qfz_error *err)
 {
-    if (!s->zeroed || s->has_zeroed || s->filter_worker) return QFZ_OK;
     const qfz_worker_spec spec = {.rule = &s->filter_rule,
                                   .kind = QFZ_FILTER,
                                   .max_h = (int32_t)s->image.h,
                                   .max_w = (int32_t)s->image.w,
-                                  .n_threads = s->n_threads};
+                                  .n_threads = s->n_threads,
+                                  .device = choice->devices[0]};
+    s->filter_engine = choice->engine;
+    return choice->engine->open(&s->filter_worker, 1, &spec, err);
+}
+
+/* A GPU may lack what the filter needs, or may not start: AUTO then takes the CPU. */
+static qfz_status open_worker(qfz_session *s, qfz_error *err)
+{
+    qfz_choice choice = s->choice;
+    QFZ_TRY(qfz_choice_settle(&choice, s->requested, &s->filter_rule, QFZ_FILTER, err));
+    const qfz_status st = open_on(s, &choice, err);
+    if (st != QFZ_EGPU || s->requested != QFZ_ENGINE_AUTO) return st;
+    qfz_choose_cpu(&choice, err);
+    err->status = QFZ_OK;
+    return open_on(s, &choice, err);
+}
+
+qfz_status qfz_session_prepare_filter(qfz_session *s, qfz_error *err)
+{
+    if (!s->zeroed || s->has_zeroed || s->filter_worker) return QFZ_OK;
     qfz_image image = s->image;
     image.zeroed = s->given_zeroed;
-    QFZ_TRY(qfz_engine_cpu.open(&s->filter_worker, 1, &spec, err));
-    return qfz_engine_load(&qfz_engine_cpu, s->filter_worker, &image, err);
+    QFZ_TRY(open_worker(s, err));
+    return qfz_engine_load(s->filter_engine, s->filter_worker, &image, err);
 }
 
 qfz_status qfz_session_filter(qfz_session *s, qfz_error *err)
@@ -37,7 +56,7 @@ qfz_status qfz_session_filter(qfz_session *s, qfz_error *err)
     const qfz_box box = {.y1 = s->image.h, .x1 = s->image.w};
     if (!s->zeroed || s->has_zeroed) return QFZ_OK;
     QFZ_TRY(qfz_session_advance(s, 0.15, "filter", err));
-    QFZ_TRY(qfz_engine_cpu.filter->resolve(s->filter_worker, box, NULL, NULL, s->zeroed, err));
+    QFZ_TRY(s->filter_engine->filter->resolve(s->filter_worker, box, NULL, NULL, s->zeroed, err));
     for (int64_t p = 0; s->given_zeroed && p < qfz_session_n_px(s); p++)
         s->zeroed[p] |= s->given_zeroed[p];
     s->has_zeroed = true;
@@ -46,6 +65,6 @@ qfz_status qfz_session_filter(qfz_session *s, qfz_error *err)
 
 void qfz_session_close_filter(qfz_session *s)
 {
-    if (s->filter_worker) qfz_engine_cpu.close(&s->filter_worker, 1);
+    if (s->filter_worker) s->filter_engine->close(&s->filter_worker, 1);
     s->filter_worker = NULL;
 }

@@ -45,7 +45,8 @@ struct qfz_session {
     uint8_t *zeroed; /* NULL: there is no filter */
     bool has_zeroed; /* the result is complete */
     const uint8_t *given_zeroed;
-    qfz_worker *filter_worker; /* while it is needed */
+    const qfz_engine *filter_engine;
+    qfz_worker *filter_worker; /* of filter_engine, while it is needed */
     qfz_rule filter_rule;
 
     qfz_exterior exterior; /* RESOLVE: the links of the image itself, as if from outside */

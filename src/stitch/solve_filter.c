@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* solve_filter.c - the area filter (cpu/filter.h) across a group: up, links and mass events of the
+/* solve_filter.c - the area filter (core/filter.h) across a group: up, links and mass events of the
  * pixels of its ring; down, the same of each member as seen from inside the member, and which of
  * the edges that cross seams have filtered level 0, or are in the forest with a level above 0. */
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "core/position.h"
-#include "cpu/filter.h"
+#include "core/filter.h"
 #include "stitch/solve.h"
 
 /* Shared by both ways. */

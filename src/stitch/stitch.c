@@ -175,8 +175,12 @@ bool qfz_stitch_wants_summaries(const qfz_stitch *stitch)
 
 bool qfz_stitch_has_summary(qfz_stitch *stitch, int64_t tile)
 {
-    return (!qfz_stitch_wants_summaries(stitch) || qfz_has(stitch, PIECE_SUMMARY, tile)) &&
-           qfz_has(stitch, PIECE_PIXELS, tile);
+    return !qfz_stitch_wants_summaries(stitch) || qfz_has(stitch, PIECE_SUMMARY, tile);
+}
+
+bool qfz_stitch_has_pixels(qfz_stitch *stitch, int64_t tile)
+{
+    return qfz_has(stitch, PIECE_PIXELS, tile);
 }
 
 bool qfz_stitch_has_exterior(qfz_stitch *stitch, int64_t tile)

@@ -70,6 +70,7 @@ qfz_status qfz_stitch_level_bytes(qfz_stitch *stitch, int *bytes, qfz_error *err
 
 /* ---- Numbers of valid pixels: of one tile, and the sum over the tiles of this rank. */
 qfz_status qfz_stitch_put_pixels(qfz_stitch *stitch, int64_t tile, uint64_t n, qfz_error *err);
+bool qfz_stitch_has_pixels(qfz_stitch *stitch, int64_t tile);
 qfz_status qfz_stitch_pixels(qfz_stitch *stitch, uint64_t *n, qfz_error *err);
 
 /* ---- Checksums of the pixels of tiles: stores the first one of a tile; *is_same: whether a later

@@ -191,6 +191,13 @@ TASKS = {
     "saliency": (["saliency", "--connectivity", "8"], []),
 }
 
+# Tasks with an area filter, which has a stitching of its own.
+FILTERED = {
+    "filtered label": (["label", "--alpha", "2", "--min-area", "9", "--regions", "{stem}.csv"],
+                       ["{stem}.csv"]),
+    "filtered simplify": (["simplify", "--alpha", "3", "--omega", "6", "--min-area", "5"], []),
+}
+
 # Tasks of one process.
 ALONE = {
     "tree": (["tree", "--min-area", "4", "--regions", "{stem}.csv"],
@@ -199,7 +206,7 @@ ALONE = {
 
 
 def command(qfz, task, src, stem, extension, *options):
-    words, extra = {**TASKS, **ALONE}[task]
+    words, extra = {**TASKS, **FILTERED, **ALONE}[task]
     words = [word.format(stem=stem).replace("_labels.tif", "_labels" + extension)
              for word in words]
     outputs = [stem + extension] + [name.format(stem=stem).replace("_labels.tif",

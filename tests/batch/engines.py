@@ -13,6 +13,7 @@ test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 write_raster("src.tif", patches(test.random, 150, 130), 150, ["-a_nodata", "0"])
 TILE = ["--tile", "48", "-j", "1"]
 ENGINES = ("cuda", "cpu")
+FILTER = ["--min-area", "9"]
 
 
 def by(engine, words):
@@ -24,20 +25,26 @@ def runs(words, what):
     return test.check(status == 0, f"{what}: status {status}: {err}{out}")
 
 
-def reference(task):
-    words, outputs = command(test.qfz, task, "src.tif", "whole_" + task, ".tif", *TILE)
+def named(task, options):
+    return task + "_filtered" if options else task
+
+
+def reference(task, options):
+    stem = "whole_" + named(task, options)
+    words, outputs = command(test.qfz, task, "src.tif", stem, ".tif", *TILE, *options)
     runs(by("cpu", words), task)
     return [content(path) for path in outputs]
 
 
-def by_ranks(task, wanted, n, n_cuda):
+def by_ranks(task, options, wanted, n, n_cuda):
     """The first n_cuda of n ranks with the CUDA engine."""
     before = ranks_of(n)
-    words, outputs = command(test.qfz, task, "src.tif", f"n{n}_{n_cuda}_{task}", ".vrt", *TILE)
+    stem = f"n{n}_{n_cuda}_{named(task, options)}"
+    words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE, *options)
     launch = before[:-1] if n > 1 else []
     first = [*launch, *([str(n_cuda)] if n > 1 else []), *by("cuda", words)]
     rest = [":", "-n", str(n - n_cuda), *by("cpu", words)] if n_cuda < n else []
-    what = f"{task}, {n_cuda} of {n} ranks with CUDA"
+    what = f"{named(task, options)}, {n_cuda} of {n} ranks with CUDA"
     if runs(first + rest, what):
         test.compare(outputs, wanted, what)
 
@@ -64,10 +71,14 @@ there, _, reason = run(by("cuda", [test.qfz, "label", "--count-only", "src.tif"]
 if there != 0 and re.search("GPU|CUDA", reason):
     test.skip(reason.strip())
 for job in TASKS:
-    want = reference(job)
-    if RANKS:
-        for ranks, cuda_ranks in ((1, 1), (2, 1), (3, 2), (4, 4), (7, 3)):
-            by_ranks(job, want, ranks, cuda_ranks)
-    else:
-        in_phases(job, want, 3)
+    for extra in ([], FILTER):
+        want = reference(job, extra)
+        if RANKS:
+            some = ((1, 1), (3, 2)) if extra else ((1, 1), (2, 1), (3, 2), (4, 4), (7, 3))
+            for ranks, cuda_ranks in some:
+                by_ranks(job, extra, want, ranks, cuda_ranks)
+        elif extra:
+            by_ranks(job, extra, want, 1, 1)
+        else:
+            in_phases(job, want, 3)
 test.finish()

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from batch import (ALONE, TASKS, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
+from batch import (ALONE, FILTERED, TASKS, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
                    start, write_raster)
 
 need("gdal_translate", "gdalinfo")
@@ -20,7 +20,7 @@ TILE = ["--tile", "24", "-j", "2"]
 
 
 def reference(task):
-    words, outputs = command(test.qfz, task, "src.tif", "whole_" + task, ".tif", *TILE)
+    words, outputs = command(test.qfz, task, "src.tif", "whole_" + task.replace(" ", "_"), ".tif", *TILE)
     status, _, err = run(words)
     test.check(status == 0, f"{task}: {err}")
     return [content(path) for path in outputs]
@@ -85,7 +85,8 @@ def by_other_ranks(task):
 def in_phases(task):
     words, outputs = command(test.qfz, task, "src.tif", "out", ".vrt", *TILE)
     kills = 0
-    rounds = ["summarise", "stitch"] * (2 if task == "simplify" else 1) + ["resolve"]
+    n_rounds = 1 + ("simplify" in task) + (task in FILTERED)
+    rounds = ["summarise", "stitch"] * n_rounds + ["resolve"]
     for phase in rounds:
         parts = [0] if phase == "stitch" else list(range(1, PARTS + 1))
         test.random.shuffle(parts)
@@ -108,7 +109,8 @@ def killed(name, way, want):
     return n_kills
 
 
-kinds = [(name, way) for name in TASKS for way in ((by_ranks, by_other_ranks) if RANKS else (single, in_phases))]
+WAYS = (by_ranks, by_other_ranks) if RANKS else (single, in_phases)
+kinds = [(name, way) for name in (*TASKS, *FILTERED) for way in WAYS]
 kinds += [] if RANKS else [(name, single) for name in ALONE]
 wanted = {task: reference(task) for task in dict(kinds)}
 done = dict.fromkeys((way.__name__ for _, way in kinds), 0)

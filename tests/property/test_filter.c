@@ -20,7 +20,8 @@ typedef struct bench {
     const qfz_rule *rule;
     qfz_tiling tiling;
     qfz_worker *worker;
-    qfz_filter_tile *small; /* NULL, or in place of the worker: in blocks of few pixels */
+    qfz_filter_tile *small; /* NULL, or in place of the worker for most tiles: the CPU engine's, in
+                             * blocks of few pixels */
     qfz_stitch *stitch;
 
     /* The loaded tile. */
@@ -96,7 +97,7 @@ static void load(bench *b, int64_t t, const uint8_t *zeroed)
                           .pixels = b->pixels,
                           .valid = b->valid,
                           .zeroed = zeroed ? b->zeroed : NULL};
-    ok(TEST_ENGINE_TABLE.load(b->worker, &b->tile, &err), &err);
+    ok(qfz_engine_load(&TEST_ENGINE_TABLE, b->worker, &b->tile, &err), &err);
 }
 
 static int64_t pixel_of(const bench *b, int64_t i)
@@ -144,7 +145,7 @@ static void summarise_filter(bench *b)
         qfz_summary summary;
         load(b, t, NULL);
         ok(qfz_summary_init(&summary, b->box, b->rule, &err), &err);
-        if (b->small) {
+        if (b->small && check_chance(70)) {
             ok(qfz_summary_take_ring(&summary, &b->tile, b->rule, &err), &err);
             ok(qfz_filter_tile_summarise(b->small, &b->tile, b->box, rows_of(b), &summary, &err),
                &err);
@@ -165,7 +166,7 @@ static qfz_status resolve_filter(bench *b, const qfz_exterior *exterior, uint8_t
 {
     const qfz_engine_filter *const filter = TEST_ENGINE_TABLE.filter;
     const uint64_t *const rows = rows_of(b);
-    if (b->small)
+    if (b->small && check_chance(70))
         return qfz_filter_tile_resolve(b->small, &b->tile, b->box, rows, exterior, zeroed, forest,
                                        err);
     return forest ? filter->forest(b->worker, b->box, rows, exterior, zeroed, forest, err)
@@ -178,7 +179,7 @@ static void check_zeroed(filter_case *c)
     static qfz_filter_tile small;
     qfz_error err = {0};
     uint8_t got[FILTER_PX], forest[FILTER_PX];
-    c->rule.wants_forest = check_chance(50);
+    c->rule.wants_forest = check_chance(50) && TEST_ENGINE_TABLE.filter->forest;
     open_bench(&b, c, &c->rule, QFZ_FILTER);
     if (check_chance(60)) {
         b.small = &small;

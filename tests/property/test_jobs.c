@@ -220,7 +220,7 @@ static double pick_alpha(const problem *p)
 static void choose_least_area(problem *p)
 {
     p->least = 1;
-    if (TEST_ENGINE != QFZ_ENGINE_CPU || !check_chance(40)) return;
+    if (!check_chance(40)) return;
     p->least = check_chance(60) ? 2 + check_pick(12) : 1 + check_pick(n_pixels(p) + 2);
     if (check_chance(30))
         p->base.min_area_m2 = 6.0 * (double)p->least - 3;

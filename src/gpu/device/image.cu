@@ -19,6 +19,7 @@ struct plane_view {
     bool aligned; /* in all planes, four pixels of a row can be read or written at once */
     const uint8_t *valid;
     const float *weights;
+    const uint8_t *zeroed;
 };
 
 /* The output: one of the pointers is NULL. */
@@ -116,6 +117,19 @@ static __device__ __forceinline__ void find_levels(const plane_view &view, const
         levels[k] = level_of::end(sum[k]);
 }
 
+/* Sets the levels of edges that the image says have level 0. */
+template <int DIRS>
+static __device__ __forceinline__ void set_zeroed(const plane_view &view, int32_t y, int32_t x,
+                                                  uint32_t levels[DIRS * FOUR])
+{
+    row_part<uint8_t> row;
+    if (!view.zeroed) return;
+    row.load(view.zeroed + (int64_t)y * view.w, x, view.w, view.aligned);
+#pragma unroll
+    for (int k = 0; k < DIRS * FOUR; k++)
+        if (row.px[1 + k % FOUR] >> k / FOUR & 1) levels[k] = 0;
+}
+
 /* Writes four values to a row of the output. */
 template <typename T>
 static __device__ __forceinline__ void store_four(T *row, int32_t x, int32_t w, bool aligned,
@@ -188,6 +202,7 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     walk(view, [&](int32_t y, int32_t x) {
         uint32_t levels[DIRS * FOUR];
         find_levels<T, DISTANCE, WEIGHTED, DIRS>(view, pixels, y, x, levels);
+        set_zeroed<DIRS>(view, y, x, levels);
         if (out.joins)
             store_joins<DIRS>(view, out, y, x, levels);
         else
@@ -226,14 +241,15 @@ static bool is_aligned(const void *plane, size_t px_bytes)
     return reinterpret_cast<uintptr_t>(plane) % (FOUR * px_bytes) == 0;
 }
 
-static plane_view view_of(const qfz_gpu_image *image, planes_out out)
+static plane_view view_of(const qfz_gpu_image *image, const qfz_rule *rule, planes_out out)
 {
+    const uint8_t *const zeroed = rule->min_mass > 0 ? image->d_zeroed : NULL;
     const bool aligned = image->w % FOUR == 0 &&
                          is_aligned(image->d_pixels, qfz_type_bytes(image->type)) &&
-                         is_aligned(image->d_valid, 1) && is_aligned(out.joins, 1) &&
-                         is_aligned(out.levels, sizeof(uint32_t));
-    return plane_view{image->h, image->w,       image->n_bands,
-                      aligned,  image->d_valid, image->d_weights};
+                         is_aligned(image->d_valid, 1) && is_aligned(zeroed, 1) &&
+                         is_aligned(out.joins, 1) && is_aligned(out.levels, sizeof(uint32_t));
+    return plane_view{image->h,       image->w,         image->n_bands, aligned,
+                      image->d_valid, image->d_weights, zeroed};
 }
 
 static dim3 grid_of(const qfz_gpu_image *image)
@@ -246,7 +262,7 @@ template <typename T, int DISTANCE, bool WEIGHTED>
 static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          planes_out out)
 {
-    const plane_view view = view_of(image, out);
+    const plane_view view = view_of(image, rule, out);
     const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
     const T *const pixels = static_cast<const T *>(image->d_pixels);
     if (rule->connectivity == 8)
@@ -300,7 +316,7 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
     if (!rule->edge_bits) return launch_any(gpu, image, rule, out);
     QFZ_TRY(check_size(gpu, image));
     const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
-    const plane_view view = view_of(image, out);
+    const plane_view view = view_of(image, rule, out);
     const uint8_t *const pixels = static_cast<const uint8_t *>(image->d_pixels);
     if (rule->connectivity == 8)
         return qfz_launch(gpu, k_find_edge_bits<4>, grid, block, 0, view, pixels, out);
@@ -309,10 +325,11 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
-/* The form of edges that are the band itself; QFZ_EDGES_LEVELS where there is none. */
+/* The form of edges that are the band itself; QFZ_EDGES_LEVELS where there is none, or where the
+ * area filter sets some levels to 0. */
 static qfz_gpu_edge_form form_of(const qfz_rule *rule)
 {
-    if (rule->n_bands > 1 || rule->weights) return QFZ_EDGES_LEVELS;
+    if (rule->n_bands > 1 || rule->weights || rule->min_mass > 0) return QFZ_EDGES_LEVELS;
     if (rule->distance == QFZ_L2 && !qfz_type_is_float(rule->type)) return QFZ_EDGES_LEVELS;
     switch (rule->type) {
     case QFZ_U8:

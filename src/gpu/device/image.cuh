@@ -14,9 +14,11 @@ typedef struct qfz_gpu_image {
     int32_t h, w;
     int n_bands;
     qfz_type type;
-    const void *d_pixels;   /* n_bands planes of h * w */
-    const uint8_t *d_valid; /* h * w, 0 = invalid; NULL: all are valid */
-    const float *d_weights; /* n_bands; used where a rule has weights */
+    const void *d_pixels;    /* n_bands planes of h * w */
+    const uint8_t *d_valid;  /* h * w, 0 = invalid; NULL: all are valid */
+    const float *d_weights;  /* n_bands; used where a rule has weights */
+    const uint8_t *d_zeroed; /* h * w, bit d: the edge from the pixel in direction d has level 0;
+                              * NULL: none.  Read for rules with min_mass only */
 } qfz_gpu_image;
 
 /* ---- Joins ----------------------------------------------------------------------------------- */

@@ -77,12 +77,13 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     qfz_carve valid = *carve;
     qfz_carve_take(&valid, &worker->d_valid, n);
     if (!qfz_worker_makes_nan(worker)) *carve = valid;
+    qfz_zeroed_carve(worker, carve);
     switch (spec->kind) {
     case QFZ_COMPONENTS:
     case QFZ_OMEGA: qfz_regions_carve(worker, carve); break;
     case QFZ_LEVELS: qfz_levels_carve(worker, carve); break;
     case QFZ_TREE: qfz_trees_carve(worker, carve); break;
-    case QFZ_FILTER:
+    case QFZ_FILTER: qfz_filter_carve(worker, carve); break;
     case QFZ_JOINS: break; /* of the CPU engine alone */
     }
 }
@@ -151,7 +152,7 @@ static size_t shared_needed(const qfz_rule *rule, qfz_kind kind)
     spec.rule = rule;
     spec.max_h = spec.max_w = 1;
     const qfz_gpu_edges edges = qfz_largest_edges(&spec);
-    if (kind == QFZ_COMPONENTS || kind == QFZ_TREE) return 0;
+    if (kind == QFZ_COMPONENTS || kind == QFZ_TREE || kind == QFZ_FILTER) return 0;
     if (kind == QFZ_LEVELS) return qfz_gpu_saliency_shared(&edges);
     const size_t forest = qfz_gpu_forest_shared(&edges), omega = qfz_gpu_omega_shared(&edges);
     return omega > forest ? omega : forest;
@@ -200,6 +201,7 @@ static void close_one(qfz_worker *worker)
 {
     qfz_regions_close(worker);
     qfz_trees_close(worker);
+    qfz_filter_close(worker);
     free(worker->ring_values);
     free(worker->ring_valid);
     free(worker->host_valid);
@@ -258,6 +260,7 @@ static qfz_status open_one(qfz_worker *worker, qfz_error *err)
     QFZ_TRY(take_device(worker));
     QFZ_TRY(choose_method(worker));
     QFZ_TRY(take_ring_room(worker));
+    if (kind == QFZ_FILTER) QFZ_TRY(qfz_filter_open(worker));
     return regions ? qfz_regions_open(worker) : QFZ_OK;
 }
 
@@ -311,6 +314,7 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->image.type = tile->type;
     worker->image.d_pixels = worker->d_pixels;
     worker->image.d_weights = worker->d_weights;
+    worker->image.d_zeroed = NULL; /* until qfz_zeroed_send() */
     worker->image.d_valid = tile->valid && !qfz_worker_makes_nan(worker) ? worker->d_valid : NULL;
     qfz_regions_load(worker);
     return QFZ_OK;
@@ -363,14 +367,21 @@ static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
     return QFZ_OK;
 }
 
-static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
+void qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary)
 {
     const qfz_image *const tile = &worker->tile;
     const size_t n_ring = (size_t)summary->n_ring;
-    QFZ_TRY(qfz_worker_enter(worker, err));
     memcpy(summary->valid, worker->ring_valid, n_ring);
     memcpy(summary->values, worker->ring_values,
            n_ring * (size_t)tile->n_bands * qfz_type_bytes(tile->type));
+}
+
+static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
+{
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(qfz_zeroed_send(worker));
+    qfz_worker_take_ring(worker, summary);
+    QFZ_TRY(qfz_summary_take_zeroed(summary, &worker->tile, err));
     return worker->spec.kind == QFZ_LEVELS ? qfz_levels_summarise(worker, summary)
                                            : qfz_regions_summarise(worker, summary);
 }
@@ -380,6 +391,7 @@ static qfz_status work(qfz_worker *worker, qfz_part part)
     switch (worker->spec.kind) {
     case QFZ_LEVELS: return qfz_levels_work(worker, part);
     case QFZ_TREE: return qfz_trees_work(worker);
+    case QFZ_FILTER: return qfz_filter_work(worker);
     default: return qfz_regions_work(worker, part);
     }
 }
@@ -388,6 +400,7 @@ static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, doubl
                             qfz_error *err)
 {
     QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(qfz_zeroed_send(worker));
     for (int i = -1; i < n_runs; i++) { /* the first run is not counted */
         float elapsed = 0;
         QFZ_TRY_CUDA(err, cudaEventRecord(worker->from, worker->gpu.stream));
@@ -440,9 +453,18 @@ static qfz_engine_device make_device(void)
     return device;
 }
 
+static qfz_engine_filter make_filter(void)
+{
+    qfz_engine_filter filter = {};
+    filter.summarise = qfz_filter_find_summary;
+    filter.resolve = qfz_filter_find_zeroed;
+    return filter;
+}
+
 static const qfz_engine_stream cuda_stream = make_stream();
 static const qfz_engine_groups cuda_groups = make_groups();
 static const qfz_engine_device cuda_device = make_device();
+static const qfz_engine_filter cuda_filter = make_filter();
 
 static qfz_engine make_table(void)
 {
@@ -464,6 +486,7 @@ static qfz_engine make_table(void)
     engine.stream = &cuda_stream;
     engine.groups = &cuda_groups;
     engine.device = &cuda_device;
+    engine.filter = &cuda_filter;
     return engine;
 }
 

@@ -192,6 +192,7 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_exterior *exterior,
     const size_t n = (size_t)n_dirs * (size_t)worker->image.h * (size_t)worker->image.w;
     bool narrow = false;
     QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(qfz_zeroed_send(worker));
     if (exterior) QFZ_TRY(send_external(worker, &exterior->external));
     QFZ_TRY(find_saliency(worker, exterior ? &room->external : NULL, &narrow));
     QFZ_TRY(fetch_levels(worker, n, narrow, level_bytes, levels));

@@ -77,6 +77,23 @@ static qfz_status make_levels(qfz_worker *worker, warm_room *room, qfz_error *er
     return engine->saliency(worker, NULL, max_level < UINT16_MAX ? 2 : 4, room->out, err);
 }
 
+static qfz_status make_filter(qfz_worker *worker, warm_room *room, qfz_error *err)
+{
+    const qfz_engine_filter *const filter = qfz_engine_cuda.filter;
+    const qfz_box box = room->summary.box;
+    QFZ_TRY(filter->summarise(worker, box, NULL, &room->summary, err));
+    return filter->resolve(worker, box, NULL, NULL, room->pixels, err);
+}
+
+static qfz_status make_any(qfz_worker *worker, warm_room *room, qfz_error *err)
+{
+    switch (worker->spec.kind) {
+    case QFZ_FILTER: return make_filter(worker, room, err);
+    case QFZ_LEVELS: return make_levels(worker, room, err);
+    default: return make_regions(worker, room, err);
+    }
+}
+
 /* Stitches a group whose only member is the small tile; its crossing edges are a copy of the
  * tile's links. */
 static qfz_status solve_group(qfz_worker *worker, warm_room *room, qfz_error *err)
@@ -116,10 +133,8 @@ qfz_status qfz_worker_warm_up(qfz_worker *worker)
     if ((int64_t)spec->max_h * spec->max_w < LEAST_PX || spec->kind == QFZ_TREE) return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, open_room(worker, &room));
     QFZ_TRY_OR(st, cleanup, qfz_engine_load(&qfz_engine_cuda, worker, &room.tile, err));
-    QFZ_TRY_OR(st, cleanup,
-               spec->kind == QFZ_LEVELS ? make_levels(worker, &room, err)
-                                        : make_regions(worker, &room, err));
-    if (spec->kind != QFZ_COMPONENTS) st = solve_group(worker, &room, err);
+    QFZ_TRY_OR(st, cleanup, make_any(worker, &room, err));
+    if (spec->kind == QFZ_LEVELS || spec->kind == QFZ_OMEGA) st = solve_group(worker, &room, err);
 
 cleanup:
     close_room(&room);

@@ -8,6 +8,8 @@
 #ifndef QFZ_GPU_WORKER_CUH
 #define QFZ_GPU_WORKER_CUH
 
+#include "core/filter.h"
+#include "gpu/filter/filter.cuh"
 #include "gpu/saliency/saliency_tile.cuh"
 #include "gpu/tree/forest_tree.cuh"
 #include "gpu/features/gather.cuh"
@@ -75,6 +77,22 @@ typedef struct qfz_tree_room {
     uint32_t *d_parent, *d_level, *d_n_nodes;
 } qfz_tree_room;
 
+/* Buffers for the area filter (engine_filter.cu). */
+typedef struct qfz_filter_room {
+    uint32_t *d_edge_levels; /* as above */
+    uint64_t *d_row_mass;
+    qfz_gpu_filter on_device;
+    int first_round;
+    qfz_gpu_edges edges;    /* of the tile at work */
+    qfz_filter_items items; /* the graph of the ring */
+    qfz_filter_sets sets;   /* of ring pixels, as the three arrays after it */
+    uint32_t *mark;
+    uint64_t *at_zero;
+    uint8_t *found; /* by item; found_room of them */
+    int64_t found_room;
+    qfz_gpu_filter_item *some_items; /* a part of a download */
+} qfz_filter_room;
+
 struct qfz_worker {
     qfz_worker_spec spec;
     qfz_gpu gpu;
@@ -92,9 +110,11 @@ struct qfz_worker {
     void *d_pixels;
     uint8_t *d_valid;
     float *d_weights;        /* of the rule; no room where it has none */
-    qfz_region_room regions; /* the worker's kind decides which of these three is in use */
+    uint8_t *d_zeroed;       /* the tile's edges of level 0; no room without an area filter */
+    qfz_region_room regions; /* the worker's kind decides which of these four is in use */
     qfz_level_room levels;
     qfz_tree_room trees;
+    qfz_filter_room filter;
 };
 
 /* Makes the worker's device the current device of the calling thread, and err the error that the
@@ -105,6 +125,9 @@ qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err);
  * may change; qfz_worker_down() synchronises: h_to has the bytes when it returns. */
 qfz_status qfz_worker_up(qfz_worker *worker, void *d_to, const void *h_from, size_t bytes);
 qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, size_t bytes);
+
+/* Copies values and validity of the tile's ring to a summary. */
+void qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary);
 
 /* Copies the first n links of `from` into `links`, which is empty. */
 qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
@@ -178,6 +201,23 @@ qfz_status qfz_groups_levels(qfz_worker *worker, const qfz_group_graph *graph,
                              qfz_exterior *members, uint32_t *cross_level, qfz_error *err);
 qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
                               const qfz_exterior *own, qfz_group_regions *found, qfz_error *err);
+
+/* ---- Area filter ----------------------------------------------------------------------------- */
+
+void qfz_filter_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_filter_open(qfz_worker *worker);
+void qfz_filter_close(qfz_worker *worker);
+/* As summarise() and resolve() of the engine's sub-table. */
+qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                                   qfz_summary *summary, qfz_error *err);
+qfz_status qfz_filter_find_zeroed(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                                  const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err);
+qfz_status qfz_filter_work(qfz_worker *worker);
+
+/* For all other kinds of work under a rule with an area filter: the plane of the edges of level 0.
+ * Each operation that finds edges first calls _send(), which uploads the plane of a tile once. */
+void qfz_zeroed_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_zeroed_send(qfz_worker *worker);
 
 /* ---- Alpha-tree ------------------------------------------------------------------------------ */
 

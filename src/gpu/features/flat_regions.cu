@@ -281,7 +281,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 bool qfz_gpu_regions_are_flat(const qfz_rule *rule)
 {
-    return rule->alpha_level == 0 && !rule->edge_bits && qfz_level_0_is_equal(rule);
+    return rule->alpha_level == 0 && !rule->edge_bits && rule->min_mass == 0 &&
+           qfz_level_0_is_equal(rule);
 }
 
 qfz_status qfz_gpu_flat_regions_gather(qfz_gpu *gpu, int32_t h, int32_t w, void *d_cached,

@@ -13,6 +13,7 @@ static const char *obstacle(const qfz_rule *rule)
     if (rule->alpha_level > 0) return "an alpha above 0";
     if (rule->n_bands > 1) return "more than one band";
     if (rule->weights) return "weights";
+    if (rule->min_mass > 0) return "a least area of regions";
     if (qfz_type_is_float(rule->type)) return "floating-point rasters";
     return NULL;
 }

@@ -20,16 +20,19 @@ struct planes_of_levels {
 };
 } // namespace
 
-static __device__ __forceinline__ bool edge_exists(const planes_of_levels &p, int dir, int64_t px)
+/* True if the edge exists and both of its pixels lie in one block. */
+static __device__ __forceinline__ bool is_in_block(const planes_of_levels &p, int dir, int64_t px)
 {
-    const bool right = dir == QFZ_RIGHT || dir == QFZ_BELOW_RIGHT;
-    const int64_t y = px / p.w + (dir != QFZ_RIGHT), x = px % p.w + right - (dir == QFZ_BELOW_LEFT);
-    if (y >= p.h || x < 0 || x >= p.w) return false;
-    return !p.valid || (p.valid[px] && p.valid[y * p.w + x]);
+    const int dx = dir == QFZ_BELOW ? 0 : dir == QFZ_BELOW_LEFT ? -1 : 1, dy = dir != QFZ_RIGHT;
+    const int64_t y = px / p.w, x = px % p.w;
+    if (y + dy >= p.h || x + dx < 0 || x + dx >= p.w) return false;
+    if ((y + dy) / QFZ_SIDE != y / QFZ_SIDE || (x + dx) / QFZ_SIDE != x / QFZ_SIDE) return false;
+    return !p.valid || (p.valid[px] && p.valid[px + dy * p.w + dx]);
 }
 
-/* *largest = the greatest level.  The greatest value of T stands for edges that do not exist; of 16
- * bits it is also a level. */
+/* *largest = the greatest level.  The greatest value of T stands for edges that do not exist, and
+ * may stand where a block has not closed an edge that leaves it; of 16 bits it is also a level. The
+ * joins of edges that leave a block are hooks of the graph, which k_count() looks at. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) k_largest(planes_of_levels p, uint32_t *largest)
 {
@@ -40,7 +43,7 @@ static __global__ void __launch_bounds__(THREADS) k_largest(planes_of_levels p, 
          i += (int64_t)gridDim.x * THREADS) {
         const T level = levels[i];
         const bool may_be_none = level == (T)QFZ_NONE;
-        if (may_be_none && (sizeof(T) == 4 || !edge_exists(p, (int)(i / n_px), i % n_px))) continue;
+        if (may_be_none && (sizeof(T) == 4 || !is_in_block(p, (int)(i / n_px), i % n_px))) continue;
         most = max(most, (uint32_t)level);
     }
     if (most > *static_cast<volatile uint32_t *>(largest)) atomicMax(largest, most);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/filter.h"
+#include "core/filter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +157,46 @@ static void join(qfz_filter_sets *sets, uint32_t a, uint32_t b, uint64_t least)
 {
     sets->up[b] = a;
     sets->weight[a] = sum_of(sets->weight[a], sets->weight[b], least);
+}
+
+/* Items in ascending order become items 0 .. n - 1. */
+static void keep_item(qfz_filter_items *items, const qfz_filter_items *from, int64_t i)
+{
+    const qfz_filter_key *const key = &from->key[i];
+    qfz_filter_add(items, key->level, key->position, from->u[key->item], from->v[key->item],
+                   from->mass[key->item]);
+}
+
+qfz_status qfz_filter_thin(qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
+                           qfz_error *err)
+{
+    qfz_filter_items kept = {0};
+    uint64_t *taken = NULL; /* of each vertex, by its events so far */
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&taken, sets->n, err));
+    QFZ_TRY_OR(st, cleanup, qfz_filter_items_reserve(&kept, items->n, err));
+    reset(sets);
+    qfz_filter_sort(items);
+    for (int64_t i = 0; i < items->n; i++) {
+        const uint32_t item = items->key[i].item, u = items->u[item], v = items->v[item];
+        if (v == QFZ_NONE) {
+            if (taken[u] < least) keep_item(&kept, items, i);
+            taken[u] = sum_of(taken[u], items->mass[item], least);
+            continue;
+        }
+        const uint32_t a = root_of(sets, u), b = root_of(sets, v);
+        if (a == b) continue;
+        keep_item(&kept, items, i);
+        sets->up[b] = a;
+    }
+    const qfz_filter_items was = *items;
+    *items = kept;
+    kept = was;
+
+cleanup:
+    qfz_filter_items_fini(&kept);
+    free(taken);
+    return st;
 }
 
 void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/exterior_fits.h"
+#include "core/exterior_fits.h"
 
 static bool is_valid(const qfz_image *tile, int64_t i)
 {

@@ -11,10 +11,14 @@
  * A vertex is a pixel, or a pixel on the ring of a box.  A mass event of a vertex stands for a
  * component that no other vertex touches: the vertex's component takes in its mass.  Weights
  * saturate at N. */
-#ifndef QFZ_CPU_FILTER_H
-#define QFZ_CPU_FILTER_H
+#ifndef QFZ_FILTER_H
+#define QFZ_FILTER_H
 
 #include "core/summary.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct qfz_filter_key {
     uint64_t position;
@@ -61,6 +65,13 @@ typedef struct qfz_filter_sets {
 qfz_status qfz_filter_sets_init(qfz_filter_sets *sets, int64_t n, qfz_error *err);
 void qfz_filter_sets_fini(qfz_filter_sets *sets);
 
+/* Removes items that cannot matter: links that are not in the minimum spanning forest of the links
+ * alone, and mass events of a vertex after events of the same vertex that together weigh `least`.
+ * What stays is at most one link fewer than there are vertices, and few events.  Numbers of items
+ * change.  Weights of sets stay. */
+qfz_status qfz_filter_thin(qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
+                           qfz_error *err);
+
 /* What is found of an edge of the minimum spanning forest whose own level is above 0. */
 enum { QFZ_FILTER_ZEROED = 1, QFZ_FILTER_KEPT = 2 }; /* filtered level 0; its own level */
 
@@ -85,5 +96,9 @@ typedef struct qfz_filter_outside {
 
 qfz_status qfz_filter_summarise(const qfz_filter_items *items, qfz_filter_sets *sets,
                                 uint64_t least, const qfz_filter_outside *outside, qfz_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,8 +6,16 @@
 
 #include "core/summary.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* QFZ_EIO if the exterior says something of a ring pixel that is invalid in the tile, or is of
  * another ring. */
 qfz_status qfz_exterior_fits(const qfz_exterior *exterior, const qfz_image *tile, qfz_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

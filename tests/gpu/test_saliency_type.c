@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* test_saliency_type.c - how wide the levels of a tile's joins are: the CUDA engine's summary has
+ * the number of bytes of the CPU engine's, on tiles of several blocks of 64 x 64 pixels, with and
+ * without invalid pixels. */
+#include "check.h"
+#include "cpu/cpu.h"
+#include "engine_under_test.h"
+
+enum { MAX_PX = 1 << 16 };
+
+static uint16_t pixels[MAX_PX];
+static uint8_t narrow[MAX_PX], valid[MAX_PX];
+
+static void ok(qfz_status st, const qfz_error *err)
+{
+    CHECK(st == QFZ_OK, "status %d: %s", (int)st, err->message);
+}
+
+static int level_bytes_of(const qfz_engine *engine, const qfz_rule *rule, const qfz_image *image)
+{
+    const qfz_box box = {0, 0, image->h, image->w};
+    const qfz_worker_spec spec = {.rule = rule,
+                                  .kind = QFZ_LEVELS,
+                                  .max_h = (int32_t)image->h,
+                                  .max_w = (int32_t)image->w,
+                                  .n_threads = 1};
+    qfz_error err = {0};
+    qfz_worker *worker = NULL;
+    qfz_summary summary;
+    ok(engine->open(&worker, 1, &spec, &err), &err);
+    ok(qfz_engine_load(engine, worker, image, &err), &err);
+    ok(qfz_summary_init(&summary, box, rule, &err), &err);
+    ok(engine->summarise(worker, &summary, &err), &err);
+    const int bytes = summary.level_bytes;
+    qfz_summary_fini(&summary);
+    engine->close(&worker, 1);
+    return bytes;
+}
+
+/* Noise of a range that may make levels of one byte, of two or of more; some pixels are invalid,
+ * one by one or in a rectangle. */
+static void make(qfz_image *image)
+{
+    static const int64_t ranges[] = {9, 250, 256, 300, 65535, 65536};
+    const int64_t range = ranges[check_pick(image->type == QFZ_U8 ? 3 : 6)];
+    const int64_t hole = check_pick(image->w), percent = check_chance(50) ? 0 : check_pick(20);
+    for (int64_t i = 0; i < image->h * image->w; i++) {
+        pixels[i] = (uint16_t)check_pick(range);
+        narrow[i] = (uint8_t)pixels[i];
+        valid[i] = i % image->w >= hole / 2 && check_pick(100) >= percent;
+    }
+    image->pixels = image->type == QFZ_U8 ? (const void *)narrow : pixels;
+    image->valid = check_chance(70) ? valid : NULL;
+}
+
+static void test_case(void)
+{
+    const qfz_type type = check_chance(50) ? QFZ_U8 : QFZ_U16;
+    qfz_image image = {
+        .h = 1 + check_pick(200), .w = 1 + check_pick(300), .n_bands = 1, .type = type};
+    const qfz_rule rule = {.connectivity = check_chance(50) ? 4 : 8,
+                           .distance = QFZ_LINF,
+                           .type = type,
+                           .n_bands = 1,
+                           .alpha_level = UINT32_MAX};
+    make(&image);
+    const int want = level_bytes_of(&qfz_engine_cpu, &rule, &image);
+    const int got = level_bytes_of(&TEST_ENGINE_TABLE, &rule, &image);
+    CHECK(got == want, "%d x %d pixels of %d bytes, %d neighbours: levels of %d bytes, not %d",
+          (int)image.w, (int)image.h, (int)qfz_type_bytes(type), rule.connectivity, got, want);
+}
+
+int main(int argc, char **argv)
+{
+    need_engine();
+    check_begin(argc, argv, 60);
+    for (int64_t i = check_.first; i < check_.cases; i++) {
+        check_case(i, "making the case");
+        test_case();
+    }
+    return check_end();
+}
