@@ -157,7 +157,7 @@ static qfz_status run_job(const problem *p, qfz_journal *journal, qfz_error *err
     if (st == QFZ_OK)
         st =
             qfz_stitch_open(&j.stitch, &p->rule, p->kind, &p->tiling, &alone, 1, 1 << 20, ".", err);
-    if (st == QFZ_OK) st = qfz_stitch_attach(j.stitch, journal, err);
+    if (st == QFZ_OK) st = qfz_stitch_attach(j.stitch, journal, true, err);
     if (st == QFZ_OK) st = summarise(&j, err);
     if (p->kind == QFZ_COMPONENTS || p->kind == QFZ_OMEGA) {
         if (st == QFZ_OK) st = label(&j, err);
