@@ -145,7 +145,7 @@ static void find_right(problem *p)
 static void describe_job(problem *p, qfz_check *check)
 {
     static const qfz_criterion none = {.connectivity = 4};
-    static const int64_t memories[] = {0, INT64_C(64) << 20, INT64_C(100) << 20};
+    static const int64_t memories[] = {0, INT64_C(128) << 20, INT64_C(200) << 20};
     qfz_criterion *const m = &p->job.criterion;
     check->raster = scratch("made.tif");
     check->job = &p->job;

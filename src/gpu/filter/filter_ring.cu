@@ -75,14 +75,23 @@ static __device__ __forceinline__ void append(const qfz_gpu_filter &f, uint32_t 
         u, v, (uint32_t)(place.high >> 32), 0, qfz_filter_position(place), mass};
 }
 
+static __device__ __forceinline__ qfz_filter_place first_of(const qfz_gpu_filter &f, uint32_t p)
+{
+    return {f.d_first[p], f.d_first_low[p]};
+}
+
+/* The first edge of a pixel is set only if the pixel is a root or was joined to an open component.
+ */
 static __device__ __forceinline__ void append_event(const qfz_gpu_filter &f, uint32_t p)
 {
-    const qfz_filter_place first = {f.d_first[p], f.d_first_low[p]};
-    const bool is_root = f.d_up[p] == p;
-    if (!is_root && f.d_target[p] == QFZ_FILTER_JOINED)
-        append(f, ring_number(f, qfz_filter_root(f, p)), QFZ_NONE, first, f.d_mass[p]);
-    else if (is_root && is_open(f, p) &&
-             (first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX))
+    if (f.d_up[p] != p) {
+        if (f.d_target[p] == QFZ_FILTER_JOINED)
+            append(f, ring_number(f, qfz_filter_root(f, p)), QFZ_NONE, first_of(f, p), f.d_mass[p]);
+        return;
+    }
+    if (!is_open(f, p)) return;
+    const qfz_filter_place first = first_of(f, p);
+    if (first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX)
         append(f, ring_number(f, p), QFZ_NONE, first, f.least);
 }
 
