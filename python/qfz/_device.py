@@ -251,6 +251,10 @@ class Source:
             valid = there if valid is None else valid & there
         return None if valid is None else lib.contiguous(valid)
 
+    def open(self, rule: _structs.Criterion) -> DeviceSession:
+        """Return a session of the image."""
+        return DeviceSession(self.struct(), self.number, self.stream, rule)
+
     def struct(self) -> _structs.Image:
         """Return the image as the library reads it."""
         return _structs.Image(
@@ -279,7 +283,7 @@ def label(
 ) -> tuple[Any, int]:
     """Label an image on the device."""
     source = Source(image, channel_axis, mask, background)
-    with source.lib.on(source.number), DeviceSession(source, rule) as session:
+    with source.lib.on(source.number), source.open(rule) as session:
         labels = source.empty((source.h, source.w), source.lib.label_type)
         n = session.labels_into(part, interface(labels)[0])
     return source.lib.give(labels), n
@@ -290,7 +294,7 @@ def saliency(image: Any, rule: _structs.Criterion, channel_axis: int | None, mas
     source = Source(image, channel_axis, mask, None)
     floats = has_float_levels(source.type, rule)
     kind = source.lib.label_type if floats else source.lib.level_type  # the bits of singles
-    with source.lib.on(source.number), DeviceSession(source, rule) as session:
+    with source.lib.on(source.number), source.open(rule) as session:
         levels = source.empty((rule.connectivity // 2, source.h, source.w), kind)
         session.levels_into(interface(levels)[0])
         made = source.lib.view_floats(levels) if floats else levels
@@ -301,7 +305,7 @@ def simplify(image: Any, rule: _structs.Criterion, channel_axis: int | None, mas
     """Paint regions with their means on the device."""
     source = Source(image, channel_axis, mask, None)
     lib = source.lib
-    with lib.on(source.number), DeviceSession(source, rule) as session:
+    with lib.on(source.number), source.open(rule) as session:
         labels = source.empty((source.h, source.w), lib.label_type)
         session.labels_into(_structs.PART_ALPHA_OMEGA, interface(labels)[0])
         painted = lib.empty_like(source.pixels)

@@ -6,16 +6,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import byref, c_double, c_void_p
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _library, _structs
 from ._image import Edges, Source
-
-if TYPE_CHECKING:
-    from . import _device
 
 _CONNECTIVITY = {4: 4, 8: 8, 1: 4, 2: 8}
 _sizeof = ctypes.sizeof
@@ -234,15 +231,17 @@ class DeviceSession(Session):
 
     __slots__ = ()
 
-    def __init__(self, source: _device.Source, rule: _structs.Criterion) -> None:
+    def __init__(
+        self, image: _structs.Image, number: int, stream: int | None, rule: _structs.Criterion
+    ) -> None:
         self.library = _library.for_devices()
         self._handle = c_void_p()
         self._error = _structs.Error()
         options = _structs.SessionOptions(
-            _sizeof(_structs.SessionOptions), _structs.ENGINES["cuda"], 0, source.number
+            _sizeof(_structs.SessionOptions), _structs.ENGINES["cuda"], 0, number
         )
-        options.cuda_stream = source.stream or None
-        self._open(source.struct(), rule, options)
+        options.cuda_stream = stream or None
+        self._open(image, rule, options)
 
     def __enter__(self) -> DeviceSession:
         return self
