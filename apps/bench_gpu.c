@@ -63,7 +63,7 @@ typedef struct gpu_bench {
     qfz_error err;
 } gpu_bench;
 
-/* Does the request leave this line in?  --method asks for one method only. */
+/* Does the request leave this line in?  --method selects one method. */
 static bool is_wanted(const request *r, const measured *m)
 {
     const char *const only = r->job.gpu_method;

@@ -12,7 +12,7 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
                           qfz_error *err);
 void qfz_setup_fini(qfz_setup *setup);
 
-/* The number of threads that the job asks for, or has processors for. */
+/* The number of threads that the job requests, or has processors for. */
 int qfz_job_threads(const qfz_job *job);
 
 /* Replans after workers failed to open with status `why` and the message in err.

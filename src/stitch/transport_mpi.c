@@ -196,18 +196,34 @@ static int reduce(int mine, int *all, MPI_Op op)
     return code == MPI_SUCCESS ? wait_for(&request) : code;
 }
 
+/* The network itself failed: ranks cannot agree any more, and some would wait without end. */
+static qfz_status end_all(const qfz_ranks *ranks, qfz_status st, const qfz_error *err)
+{
+    (void)fprintf(stderr, "qfz: rank %d: %s\n", ranks->rank, err->message);
+    (void)MPI_Abort(mpi.all, 1);
+    return st;
+}
+
+/* Checks a call that all ranks make together. */
+static qfz_status check_together(const qfz_ranks *ranks, int code, const char *what, qfz_error *err)
+{
+    const qfz_status st = check(code, what, err);
+    return st == QFZ_OK ? QFZ_OK : end_all(ranks, st, err);
+}
+
 qfz_status qfz_ranks_agree(const qfz_ranks *ranks, qfz_status st, qfz_error *err)
 {
     int least, n_stops;
     if (ranks->n == 1) return st;
     /* a rank that stopped because of another one has no failure of its own */
     if (st != QFZ_OK && !mpi.stop_received) qfz_ranks_stop(ranks);
-    QFZ_TRY(
-        check(reduce(mpi.stop_sent ? ranks->rank : ranks->n, &least, MPI_MIN), "agreeing", err));
+    QFZ_TRY(check_together(ranks, reduce(mpi.stop_sent ? ranks->rank : ranks->n, &least, MPI_MIN),
+                           "agreeing", err));
     if (least == ranks->n) return QFZ_OK;
-    QFZ_TRY(check(reduce(mpi.stop_sent, &n_stops, MPI_SUM), "agreeing", err));
-    QFZ_TRY(check(receive_stops(ranks, n_stops), "stopping", err));
-    QFZ_TRY(check(MPI_Bcast(err, (int)sizeof *err, MPI_BYTE, least, mpi.all), "agreeing", err));
+    QFZ_TRY(check_together(ranks, reduce(mpi.stop_sent, &n_stops, MPI_SUM), "agreeing", err));
+    QFZ_TRY(check_together(ranks, receive_stops(ranks, n_stops), "stopping", err));
+    QFZ_TRY(check_together(ranks, MPI_Bcast(err, (int)sizeof *err, MPI_BYTE, least, mpi.all),
+                           "agreeing", err));
     return err->status;
 }
 
@@ -216,7 +232,7 @@ qfz_status qfz_ranks_agree(const qfz_ranks *ranks, qfz_status st, qfz_error *err
 qfz_status qfz_ranks_share(const qfz_ranks *ranks, void *data, int64_t bytes, qfz_error *err)
 {
     if (ranks->n == 1) return QFZ_OK;
-    return check(MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, mpi.all), "telling all", err);
+    return check_together(ranks, MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, mpi.all), "sharing", err);
 }
 
 qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before, uint64_t *total,
@@ -225,9 +241,11 @@ qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before
     *before = 0;
     *total = mine;
     if (ranks->n == 1) return QFZ_OK;
-    QFZ_TRY(check(MPI_Exscan(&mine, before, 1, MPI_UINT64_T, MPI_SUM, mpi.all), "adding", err));
+    QFZ_TRY(check_together(ranks, MPI_Exscan(&mine, before, 1, MPI_UINT64_T, MPI_SUM, mpi.all),
+                           "adding", err));
     if (ranks->rank == 0) *before = 0; /* undefined on rank 0 */
-    return check(MPI_Allreduce(&mine, total, 1, MPI_UINT64_T, MPI_SUM, mpi.all), "adding", err);
+    return check_together(ranks, MPI_Allreduce(&mine, total, 1, MPI_UINT64_T, MPI_SUM, mpi.all),
+                          "adding", err);
 }
 
 /* ------------------------------------------------------------------------------------------ pieces
@@ -387,10 +405,5 @@ qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_
     post p = {.ranks = ranks, .mail = mail, .tag_head = tag, .tag_body = tag + 1, .last = &p.first};
     if (st != QFZ_OK) fail_post(&p, st);
     const qfz_status sent = run_post(&p, err);
-    if (sent != QFZ_OK) { /* the network itself failed: ranks cannot agree any more */
-        (void)fprintf(stderr, "qfz: rank %d: %s\n", ranks->rank, err->message);
-        (void)MPI_Abort(mpi.all, 1);
-        return sent;
-    }
-    return p.st;
+    return sent == QFZ_OK ? p.st : end_all(ranks, sent, err);
 }

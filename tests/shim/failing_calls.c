@@ -64,7 +64,27 @@ __attribute__((constructor)) static void begin(void)
     always = getenv("QFZ_FAIL_ALWAYS") != NULL;
     folder = getenv("QFZ_FAIL_FOLDER");
     (void)dl_iterate_phdr(note_program, NULL);
+}
+
+static int (*program_main)(int, char **, char **);
+
+static int begin_main(int argc, char **argv, char **env)
+{
     if (of_this_rank()) which = getenv("QFZ_FAIL_CALL");
+    return program_main(argc, argv, env);
+}
+
+/* Calls are counted from main() on: before it, constructors of libraries that are linked into the
+ * program run, as that of CUDA, which crashes without memory. */
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+    typedef int start(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void),
+                      void (*)(void), void *);
+    start *real;
+    *(void **)&real = dlsym(RTLD_NEXT, "__libc_start_main");
+    program_main = main;
+    return real(begin_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 static void write_file(const char *path, const char *text, size_t n)
