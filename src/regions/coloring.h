@@ -34,8 +34,8 @@ int qfz_coloring_n(const qfz_coloring *coloring);
 qfz_status qfz_coloring_paint(qfz_coloring *coloring, int thread, const qfz_label_tile *tile,
                               uint8_t *colors, qfz_error *err);
 
-/* Red, green, blue and opacity of the colours 0 .. 255: the first twelve chosen to be easy to distinguish,
- * the others spread over the hues. */
+/* Red, green, blue and opacity of the colours 0 .. 255: the first twelve chosen to be easy to
+ * distinguish, the others spread over the hues. */
 void qfz_coloring_palette(uint8_t palette[QFZ_COLORS + 1][4]);
 
 #endif
