@@ -93,6 +93,24 @@ async function fields(browser) {
     await keys(browser, "distance", "ArrowDown");
 }
 
+/** Text that is being typed stays when the hierarchy of new settings comes; so does the mark of a wrong one. */
+async function halfTyped(browser) {
+    await keys(browser, "connectivity", "ArrowDown");
+    await browser.evaluate('document.getElementById("curve").replaceChildren()');
+    await typed(browser, "omega-number", "x");
+    await focus(browser, "alpha-number");
+    await browser.evaluate('document.getElementById("alpha-number").select()');
+    await browser.type("12.");
+    await browser.until('document.querySelector("#curve path")');
+    assert.deepEqual(await browser.evaluate(`[document.getElementById("alpha-number").value,
+        document.getElementById("omega-number").value,
+        document.getElementById("omega-number").ariaInvalid]`), ["12.", "x", "true"]);
+    await typed(browser, "alpha-number", "2");
+    await typed(browser, "omega-number", "inf");
+    await keys(browser, "connectivity", "ArrowUp");
+    await isRight(browser);
+}
+
 /** The command to copy gives the same number. */
 async function commandLine(browser) {
     const words = (await textOf(browser, "command")).split(" ");
@@ -281,6 +299,7 @@ try {
     await browser.until('document.querySelector("#curve path")');
     await sliders(browser);
     await fields(browser);
+    await halfTyped(browser);
     await commandLine(browser);
     await region(browser, image);
     await views(browser);

@@ -34,21 +34,25 @@ export class Slider {
         });
     }
 
-    /** Ascending numbers. */
+    /** Ascending numbers.  The field stays as it is: someone may be typing in it. */
     setStops(stops) {
         this.#stops = stops;
         this.#range.max = String(stops.length - 1);
-        this.set(this.value);
+        this.#move();
+    }
+
+    set(value) {
+        this.value = value;
+        this.#move();
+        this.#field.value = decimalOf(value);
+        this.#field.setAttribute("aria-invalid", "false");
     }
 
     /** The slider goes to the last stop that is not above the value. */
-    set(value) {
-        this.value = value;
+    #move() {
         let at = 0;
-        while (at + 1 < this.#stops.length && this.#stops[at + 1] <= value) at++;
+        while (at + 1 < this.#stops.length && this.#stops[at + 1] <= this.value) at++;
         this.#range.value = String(at);
-        this.#range.setAttribute("aria-valuetext", decimalOf(value));
-        this.#field.value = decimalOf(value);
-        this.#field.setAttribute("aria-invalid", "false");
+        this.#range.setAttribute("aria-valuetext", decimalOf(this.value));
     }
 }
