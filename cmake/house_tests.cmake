@@ -1,5 +1,6 @@
 # Tests of the source tree and of the packages: which room includes which, headers that compile
-# alone, format, exported symbols, programs built against an installed qfz, kernels for old GPUs.
+# alone, format, exported symbols, hardening, programs built against an installed qfz, kernels for old
+# GPUs.
 
 function(qfz_add_house_test name)
     add_test(NAME ${name} COMMAND ${ARGN})
@@ -17,6 +18,11 @@ qfz_add_house_test(layout ${CMAKE_SOURCE_DIR}/tests/install/layout.sh ${CMAKE_C_
 qfz_add_house_test(install ${CMAKE_SOURCE_DIR}/tests/install/install.sh
     ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/tests/install
     ${CMAKE_C_COMPILER} "${CMAKE_C_FLAGS}")
+if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+    qfz_add_house_test(hardened ${CMAKE_SOURCE_DIR}/tests/install/hardened.sh
+        ${QFZ_HARDENED} "$<CONFIG>" ${CMAKE_BINARY_DIR}/compile_commands.json
+        $<$<TARGET_EXISTS:qfz>:$<TARGET_FILE:qfz>> $<TARGET_FILE:qfz_shared>)
+endif()
 if(QFZ_HAS_GDAL)
     qfz_add_house_test(scene ${CMAKE_SOURCE_DIR}/tests/install/scene.sh
         $<TARGET_FILE:make_scene>)
