@@ -441,8 +441,9 @@ const option option_table[] = {
      .at = AT(job.n_threads), .low = 1, .high = 4096},
     {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_JOBS | FOR_INFO | FOR_BENCH,
      .section = running,
-     HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and the "
-          "raster is large enough, else cpu). The result does not depend on it. Default: auto."),
+     HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and "
+          "finishes first by measured rates, else cpu). The result does not depend on it. "
+          "Default: auto."),
      .set = set_choice, .at = AT(job.engine)},
     {"--gpus", TAKES("N[,N...]"), .commands = FOR_RASTERS | FOR_INFO, .section = running,
      HELP("GPUs that share the tiles, counted from 0 among the GPUs that CUDA_VISIBLE_DEVICES "
