@@ -28,7 +28,7 @@ static const json_field fields[] = {
     {"tile_height", "Height of a tile in pixels."},
     {"passes", "Number of passes over the pixels."},
     {"engine", "Engine: cpu or cuda."},
-    {"engine_reason", "Why this engine, in words."},
+    {"engine_reason", "Why this engine; empty where the options name it."},
     {"gpus", "Number of GPUs; 0 for the CPU engine."},
     {"gpu_memory_bytes", "Memory limit of each GPU in bytes."},
     {"threads", "Number of threads of each process."},

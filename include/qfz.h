@@ -512,7 +512,7 @@ typedef struct qfz_plan {
     qfz_plan_output outputs[QFZ_PLAN_OUTPUTS];
     int64_t program_bytes;   /* of memory_bytes, for the program, its libraries, and tables of tiles
                                 and blocks */
-    char engine_reason[256]; /* why this engine, in words */
+    char engine_reason[256]; /* why this engine; "": the job names it */
 } qfz_plan;
 
 static inline qfz_plan qfz_plan_default(void)

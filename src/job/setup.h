@@ -27,7 +27,7 @@ typedef struct qfz_setup {
     qfz_tiling tiling;
     qfz_choice choice;
     const qfz_engine *engine; /* choice.engine */
-    char engine_reason[256];  /* why this engine, in words */
+    char engine_reason[256];  /* why this engine; "": the job names it */
     const char *method;       /* of the engine, NULL: any */
     int n_threads;
     int passes; /* over the pixels of the source */

@@ -180,7 +180,6 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
     const qfz_job *const job = setup->job;
     const int n_gpus = n_gpus_of(job, process_px_of(setup));
     const bool is_free = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup);
-    give_reason(setup, "requested");
     const bool takes_cpu = is_free && cpu_is_first(setup, n_gpus);
     int shown[QFZ_GPUS_MAX];
     qfz_device_request request = {.engine = takes_cpu ? QFZ_ENGINE_CPU : job->engine,

@@ -463,7 +463,7 @@ static void takes_what_finishes_first(void)
     check_describe("engine auto");
     plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cuda", "first by measured rates");
     plans(QFZ_LABEL, QFZ_ENGINE_AUTO, "cpu", "first by measured rates");
-    plans(QFZ_LABEL, QFZ_ENGINE_CUDA, "cuda", "requested");
+    plans(QFZ_LABEL, QFZ_ENGINE_CUDA, "cuda", "");
     plans(QFZ_CURVE, QFZ_ENGINE_AUTO, "cpu", "jobs of this kind");
     sim_set_devices(0);
     plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cpu", "no GPU is visible");
