@@ -81,6 +81,10 @@ foreach(part parts kill curve faults stalled docs)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
 qfz_add_batch_test(batch_tmpfs faults tmpfs)
+# Outputs in buckets: of a server of the tests' own, and of the Python package moto.
+foreach(way alone ranks moto)
+    qfz_add_batch_test(batch_storage_${way} storage ${way})
+endforeach()
 # The n-th allocation, read, write ... fails, by a library that takes the place of libc's functions;
 # a sanitizer has allocators of its own.
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)

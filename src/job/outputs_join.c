@@ -10,6 +10,12 @@
 #include "job/raster_options.h"
 #include "job/region_parts.h"
 #include "job/saliency_layout.h"
+#include "job/temp_folder.h"
+
+static const char *stage_of(const qfz_outputs *out)
+{
+    return qfz_temp_folder_local(out->run->setup->job);
+}
 
 /* An output in one piece is committed by qfz_outputs_join(). */
 qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
@@ -59,7 +65,7 @@ static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
     const qfz_sink_options options = qfz_job_sink_options(run->setup->job, spec->path);
     int64_t *rows = NULL;
     QFZ_TRY(rows_of_parts(out, spec, &rows, err));
-    if (out->journal) qfz_output_clean(spec->path);
+    if (out->journal) qfz_output_clean(spec->path, stage_of(out));
     qfz_sink_close(out->sinks[i]); /* a part */
     out->sinks[i] = NULL;
     qfz_progress_begin(run->progress, "merging", QFZ_MERGING_SHARE / out->n_rasters, 0);
@@ -75,7 +81,7 @@ static qfz_status join_parts(const qfz_outputs *out, const qfz_sink_options *opt
 {
     int64_t *rows = NULL;
     QFZ_TRY(rows_of_parts(out, spec, &rows, err));
-    if (out->journal && !whole) qfz_output_clean(spec->path);
+    if (out->journal && !whole) qfz_output_clean(spec->path, stage_of(out));
     const qfz_status st = qfz_parts_join(out->run->source, options, spec, rows, whole, err);
     free(rows);
     return st;
@@ -105,7 +111,7 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
         spec.n_parts = 1;
         spec.y1 = spec.h;
     }
-    if (out->journal) qfz_output_clean(spec.path);
+    if (out->journal) qfz_output_clean(spec.path, stage_of(out));
     QFZ_TRY(qfz_sink_create(&layout, out->run->source, &options, &spec, err));
     qfz_progress_begin(out->run->progress, "layout", QFZ_LAYOUT_SHARE, 0);
     QFZ_TRY_OR(st, cleanup,
@@ -136,6 +142,14 @@ static qfz_status finish_rasters(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status place_raster(const qfz_outputs *out, qfz_sink *sink, const char *path,
+                               qfz_error *err)
+{
+    if (qfz_object_is(path))
+        qfz_progress_begin(out->run->progress, "uploading", QFZ_UPLOADING_SHARE, 0);
+    return qfz_sink_place(sink, err);
+}
+
 /* Gives all outputs their names, tables last.  A failure closes the sinks and the tables, which
  * take their files back; a VRT remains. */
 static qfz_status place(qfz_outputs *out, qfz_error *err)
@@ -146,7 +160,7 @@ static qfz_status place(qfz_outputs *out, qfz_error *err)
         if (qfz_output_is_vrt(job->format, out->specs[i].path))
             QFZ_TRY(join_parts(out, &options, &out->specs[i], NULL, err));
         else if (out->sinks[i])
-            QFZ_TRY(qfz_sink_place(out->sinks[i], err));
+            QFZ_TRY(place_raster(out, out->sinks[i], out->specs[i].path, err));
     }
     if (out->table) QFZ_TRY(qfz_table_place(out->table, err));
     if (out->forest_table) QFZ_TRY(qfz_table_place(out->forest_table, err));
@@ -175,7 +189,7 @@ static qfz_status make_forest_table(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
     if (!out->forest) return QFZ_OK;
-    if (out->journal) qfz_output_clean(run->setup->job->forest);
+    if (out->journal) qfz_output_clean(run->setup->job->forest, stage_of(out));
     qfz_progress_begin(run->progress, "tree", QFZ_TABLE_SHARE, 0);
     QFZ_TRY(qfz_forest_table_write(out->forest, run, &out->forest_table, err));
     return qfz_table_finish(out->forest_table, err);
@@ -185,7 +199,8 @@ static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
     QFZ_TRY(qfz_outputs_labels_gather(out, err));
-    if (out->journal && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
+    if (out->journal && run->setup->job->regions)
+        qfz_output_clean(run->setup->job->regions, stage_of(out));
     if (run->setup->job->regions) qfz_progress_begin(run->progress, "table", QFZ_TABLE_SHARE, 0);
     if (run->n_parts > 1)
         QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
