@@ -32,6 +32,7 @@ typedef struct qfz_outputs {
     qfz_region_records *regions;
     qfz_table *table;
     qfz_label_outputs *labels; /* NULL: none */
+    qfz_png *picture;          /* of saliency; NULL: none */
     qfz_gather *forest;        /* rows of the hierarchy; NULL: none */
     qfz_table *forest_table;
 } qfz_outputs;

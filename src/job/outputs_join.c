@@ -10,6 +10,7 @@
 #include "job/raster_options.h"
 #include "job/region_parts.h"
 #include "job/saliency_layout.h"
+#include "job/saliency_picture.h"
 
 /* An output in one piece is committed by qfz_outputs_join(). */
 qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
@@ -112,7 +113,9 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
                qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, setup->n_threads,
                                   report_part, out->run, err));
     QFZ_TRY_OR(st, cleanup, finish(out, layout, spec.path, err));
+    if (out->picture) QFZ_TRY_OR(st, cleanup, qfz_png_place(out->picture, err));
     QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
+    if (out->picture) qfz_png_commit(out->picture);
     if (is_vrt) st = join_parts(out, &options, &spec, NULL, err);
     qfz_sink_close(out->sinks[QFZ_MAIN]);
     out->sinks[QFZ_MAIN] = NULL;
@@ -150,6 +153,7 @@ static qfz_status place(qfz_outputs *out, qfz_error *err)
     }
     if (out->table) QFZ_TRY(qfz_table_place(out->table, err));
     if (out->forest_table) QFZ_TRY(qfz_table_place(out->forest_table, err));
+    if (out->picture) QFZ_TRY(qfz_png_place(out->picture, err));
     return out->labels ? qfz_label_outputs_place(out->labels, err) : QFZ_OK;
 }
 
@@ -160,6 +164,7 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
     if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
     if (out->labels) QFZ_TRY(qfz_label_outputs_commit(out->labels, err));
     if (out->forest_table) QFZ_TRY(qfz_table_commit(out->forest_table, err));
+    if (out->picture) qfz_png_commit(out->picture);
     for (int i = 0; i < out->n_rasters; i++) {
         const qfz_sink_options options = qfz_outputs_options(out, i);
         if (qfz_output_is_vrt(job->format, out->specs[i].path)) continue;
@@ -169,6 +174,18 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
             QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
     }
     return QFZ_OK;
+}
+
+/* The picture of a hierarchy, from the raster of edges before it is converted. */
+static qfz_status draw_saliency(qfz_outputs *out, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    const qfz_job *const job = run->setup->job;
+    if (job->task != QFZ_SALIENCY || !job->quicklook) return QFZ_OK;
+    if (out->journal) qfz_output_clean(job->quicklook);
+    qfz_progress_begin(run->progress, "picture", QFZ_LAYOUT_SHARE, 0);
+    return qfz_saliency_picture_draw(&out->picture, job, out->sinks[QFZ_MAIN],
+                                     &out->specs[QFZ_MAIN], report_part, run, err);
 }
 
 static qfz_status make_forest_table(qfz_outputs *out, qfz_error *err)
@@ -193,6 +210,7 @@ static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
         QFZ_TRY(qfz_region_records_write(out->regions, run, out->labels, &out->table, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
     if (out->labels) QFZ_TRY(qfz_label_outputs_finish(out->labels, err));
+    QFZ_TRY(draw_saliency(out, err));
     return make_forest_table(out, err);
 }
 

@@ -28,7 +28,7 @@ ALGORITHMS = {
     "saliency": {
         "title": "Saliency: the hierarchy of all regions",
         "command": "saliency",
-        "outputs": ["DST"],
+        "outputs": ["DST", "--quicklook"],
         "defaults": {"--distance": "linf"},
     },
     "cut": {
