@@ -159,6 +159,7 @@ void qfz_outputs_close(qfz_outputs *out)
     if (out->labels) qfz_label_outputs_close(out->labels);
     free(out->labels);
     qfz_png_close(out->picture);
+    qfz_label_parts_close(out->label_parts);
     qfz_table_close(out->forest_table);
     qfz_gather_close(out->forest);
     qfz_region_records_close(out->regions);

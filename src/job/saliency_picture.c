@@ -4,57 +4,54 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "job/outputs_labels.h"
 #include "job/stored_level.h"
 
-enum { STRIP_BYTES = 16 << 20 };
-
-/* The edges of rows y0 .. y1, band after band. */
-static void add_strip(qfz_contours *contours, const qfz_sink_spec *spec, const void *raw,
-                      int64_t y0, int64_t y1)
+/* Edges of row y, band after band. */
+static void add_row(qfz_contours *contours, const qfz_sink_spec *spec, const void *raw, int64_t y)
 {
-    const int64_t n = (y1 - y0) * spec->w;
     for (int dir = 0; dir < spec->n_bands; dir++)
-        for (int64_t i = 0; i < n; i++) {
-            const uint64_t level = qfz_stored_level(spec->type, raw, dir * n + i);
+        for (int64_t x = 0; x < spec->w; x++) {
+            const uint64_t level = qfz_stored_level(spec->type, raw, dir * spec->w + x);
             if (level == qfz_no_level || level == 0) continue;
-            qfz_contours_add(contours, dir, y0 + i / spec->w, i % spec->w,
+            qfz_contours_add(contours, dir, y, x,
                              spec->type == QFZ_OUT_F32 ? qfz_level_of_bits(level) : (float)level);
         }
 }
 
-static qfz_status gather(qfz_contours *contours, qfz_sink *edges, const qfz_sink_spec *spec,
-                         qfz_advance_fn advance, void *arg, qfz_error *err)
+static qfz_status gather(qfz_contours *contours, qfz_outputs *out, qfz_advance_fn advance,
+                         void *arg, qfz_error *err)
 {
-    const int64_t row_bytes = spec->w * spec->n_bands * (int64_t)qfz_out_type_bytes(spec->type);
-    const int64_t wanted = STRIP_BYTES / row_bytes;
-    const int64_t rows = wanted < 1 ? 1 : wanted < spec->h ? wanted : spec->h;
+    const qfz_sink_spec *const spec = &out->specs[QFZ_MAIN];
     void *raw = NULL;
-    QFZ_TRY(qfz_alloc(&raw, rows, (size_t)row_bytes, err));
+    QFZ_TRY(qfz_outputs_open_parts(out, err));
+    QFZ_TRY(qfz_alloc(&raw, spec->w * spec->n_bands, qfz_out_type_bytes(spec->type), err));
     qfz_status st = QFZ_OK;
-    for (int64_t y0 = 0; y0 < spec->h && st == QFZ_OK; y0 += rows) {
-        const int64_t y1 = y0 + rows < spec->h ? y0 + rows : spec->h;
-        const qfz_box box = {.y0 = y0, .x0 = 0, .y1 = y1, .x1 = spec->w};
-        st = qfz_sink_read(edges, box, raw, NULL, err);
+    for (int64_t y = 0; y < spec->h && st == QFZ_OK; y++) {
+        const qfz_box row = {.y0 = y, .x0 = 0, .y1 = y + 1, .x1 = spec->w};
+        st = qfz_outputs_read(out, 0, row, raw, err);
         if (st != QFZ_OK) break;
-        add_strip(contours, spec, raw, y0, y1);
-        st = advance(arg, (double)y1 / (double)spec->h, err);
+        add_row(contours, spec, raw, y);
+        st = advance(arg, (double)(y + 1) / (double)spec->h, err);
     }
     free(raw);
     return st;
 }
 
-qfz_status qfz_saliency_picture_draw(qfz_png **png, const qfz_job *job, qfz_sink *edges,
-                                     const qfz_sink_spec *spec, qfz_advance_fn advance, void *arg,
+qfz_status qfz_saliency_picture_draw(qfz_outputs *out, qfz_advance_fn advance, void *arg,
                                      qfz_error *err)
 {
+    const qfz_sink_spec *const spec = &out->specs[QFZ_MAIN];
+    const qfz_job *const job = out->run->setup->job;
     qfz_contours *contours = NULL;
     uint8_t *rgb = NULL;
     int w, h;
     QFZ_TRY(qfz_contours_open(&contours, spec->w, spec->h, err));
-    qfz_status st = gather(contours, edges, spec, advance, arg, err);
+    qfz_status st = gather(contours, out, advance, arg, err);
     if (st == QFZ_OK) st = qfz_contours_draw(contours, &rgb, &w, &h, err);
     qfz_contours_close(contours);
-    if (st == QFZ_OK) st = qfz_png_create(png, job->quicklook, rgb, w, h, job->overwrite, err);
+    if (st == QFZ_OK)
+        st = qfz_png_create(&out->picture, job->quicklook, rgb, w, h, job->overwrite, err);
     free(rgb);
     return st;
 }

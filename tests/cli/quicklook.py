@@ -206,7 +206,7 @@ def levels_of(name):
 
 def contours():
     kinds = [("u1", (31, 44), []), ("u2", (40, 37), ["--connectivity", 8]), ("f4", (20, 60), []), ("u1", (3, 2100), []),
-             ("u1", (20, 20), ["--min-area", 30]), ("u1", (1, 1), [])]
+             ("u1", (20, 20), ["--min-area", 30]), ("u1", (1, 1), []), ("u1", (20, 20), [])]
     for i, (kind, shape, words) in enumerate(kinds):
         bands = (smooth(2, *shape, 250) + rng.integers(0, 6, (2, *shape))).astype(kind)
         bands[:, rng.random(shape) < 0.05] = 7
@@ -216,8 +216,15 @@ def contours():
         for more in (["--tile", 13], ["--layout", "khalimsky"], ["--work", f"work_{i}", "--tile", 100])[:3 if i < 2 else 1]:
             qfz("saliency", "--distance", "linf", *words, *more, "scene.tif", "o.tif", "--quicklook", "q.png")
             same(f"contours of {kind}, {more}", read("q.png"), expected)
-    qfz("saliency", "--distance", "linf", "scene.tif", "o.vrt", "--quicklook", "q.png")
+    qfz("saliency", "--distance", "linf", *words, "scene.tif", "o.vrt", "--quicklook", "q.png")
     same("contours beside a VRT", read("q.png"), expected)
+    for layout in ("edges", "khalimsky"):
+        words = ["saliency", "--distance", "linf", "--layout", layout, "scene.tif", "p.vrt", "--quicklook", "p.png", "--work",
+                 f"phases_{layout}", "--tile", 5, "--resume"]
+        for phase in (["summarise", "--part", "1/2"], ["summarise", "--part", "2/2"], ["stitch"],
+                      ["resolve", "--part", "1/2"], ["resolve", "--part", "2/2"]):
+            qfz(*words, "--phase", *phase)
+        same(f"contours of two parts, {layout}", read("p.png"), expected)
     save("flat.tif", numpy.full((9, 9), 3, "u1"))
     qfz("saliency", "flat.tif", "s.tif", "--quicklook", "q.png")
     same("contours of one region", read("q.png"), numpy.full((3, 36, 36), 255, "u1"))
@@ -230,8 +237,6 @@ def refused():
     cases = [(["saliency", "ok.tif", "n.tif", "--quicklook", "n.jpg"], "use .png"),
              (["saliency", "ok.tif", "n.tif", "--quicklook", "none/n.png"], "none/n.png"),
              (["saliency", "ok.tif", "n.tif", "--layout", "pixel", "--quicklook", "none/n.png"], "none/n.png"),
-             (["saliency", "ok.tif", "n.tif", "--quicklook", "n.png", "--phase", "summarise", "--part", "1/2", "--work",
-               "parts"], "one process"),
              (["label", "ok.tif", "n.tif", "--quicklook-style", "means"], "no image is named"),
              (["regions", "ok.tif", "--quicklook", "n.png", "--quicklook-style", "means"], "--stats"),
              (["regions", "ok.tif", "--quicklook", "n.png", "--stats", "other.tif", "--quicklook-style", "image"],
