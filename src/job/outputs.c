@@ -23,6 +23,7 @@ double qfz_outputs_share(const qfz_run *run)
     if (qfz_outputs_has_layout(job)) share += QFZ_LAYOUT_SHARE;
     if (qfz_label_outputs_wanted(job)) share += QFZ_LABEL_OUTPUTS_SHARE;
     if (job->polygons) share += QFZ_POLYGONS_SHARE;
+    if (job->task == QFZ_SALIENCY && job->quicklook) share += QFZ_LAYOUT_SHARE;
     for (int i = 0; i < 2; i++)
         if (rasters[i] && qfz_object_is(rasters[i])) share += QFZ_UPLOADING_SHARE;
     for (int i = 0; i < 2; i++)
@@ -164,6 +165,8 @@ void qfz_outputs_close(qfz_outputs *out)
     qfz_table_close(out->table);
     if (out->labels) qfz_label_outputs_close(out->labels);
     free(out->labels);
+    qfz_png_close(out->picture);
+    qfz_label_parts_close(out->label_parts);
     qfz_table_close(out->forest_table);
     qfz_gather_close(out->forest);
     qfz_region_records_close(out->regions);

@@ -2,6 +2,8 @@
 #include "raster/png.h"
 
 #include <gdal.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/memory.h"
@@ -13,16 +15,28 @@
 
 enum { RGB = 3 };
 
+/* Three bands that are the pixels themselves: no copy of them. */
+static bool add_bands(GDALDatasetH image, const uint8_t *rgb, int w)
+{
+    for (int band = 0; band < RGB; band++) {
+        char address[64], line[64];
+        char *options[] = {address, "PIXELOFFSET=3", line, NULL};
+        const int n =
+            snprintf(address, sizeof address, "DATAPOINTER=%" PRIuPTR, (uintptr_t)(rgb + band));
+        (void)snprintf(line, sizeof line, "LINEOFFSET=%d", w * RGB);
+        if (n < 0 || GDALAddBand(image, GDT_Byte, options) != CE_None) return false;
+    }
+    return true;
+}
+
 /* False if a call of GDAL fails; the caller's trap has the reason. */
 static bool write_file(const char *path, const uint8_t *rgb, int w, int h)
 {
     const GDALDriverH memory = GDALGetDriverByName("MEM"), png = GDALGetDriverByName("PNG");
     if (!memory || !png) return false;
-    const GDALDatasetH image = GDALCreate(memory, "", w, h, RGB, GDT_Byte, NULL);
+    const GDALDatasetH image = GDALCreate(memory, "", w, h, 0, GDT_Byte, NULL);
     if (!image) return false;
-    uint8_t *const pixels = (uint8_t *)(uintptr_t)rgb; /* GDAL reads them only */
-    bool ok = GDALDatasetRasterIOEx(image, GF_Write, 0, 0, w, h, pixels, w, h, GDT_Byte, RGB, NULL,
-                                    RGB, (GSpacing)w * RGB, 1, NULL) == CE_None;
+    bool ok = add_bands(image, rgb, w);
     const GDALDatasetH file = ok ? GDALCreateCopy(png, path, image, FALSE, NULL, NULL, NULL) : NULL;
     ok = file != NULL;
     if (file) GDALClose(file);
