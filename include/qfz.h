@@ -391,8 +391,7 @@ typedef struct qfz_job {
     const char *forest;
 
     /* label, simplify (with labels), cut, regions: also write one multipolygon per region into this
-     * table; or NULL.  Formats without geometry, such as CSV, are refused.  Not with ranks, phases
-     * or parts. */
+     * table; or NULL.  Formats without geometry, such as CSV, are refused. */
     const char *polygons;
     /* Of polygons: how far, in pixels, lines between junctions may lie from the borders of regions;
      * 0: lines are the borders. */

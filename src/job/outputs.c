@@ -157,6 +157,7 @@ void qfz_outputs_close(qfz_outputs *out)
     qfz_table_close(out->table);
     if (out->labels) qfz_label_outputs_close(out->labels);
     free(out->labels);
+    qfz_label_parts_close(out->label_parts);
     qfz_table_close(out->forest_table);
     qfz_gather_close(out->forest);
     qfz_region_records_close(out->regions);

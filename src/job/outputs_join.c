@@ -16,15 +16,19 @@ qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
 {
     if (out->run->setup->comparison) return QFZ_OK;
     if (out->journal) QFZ_TRY(qfz_outputs_replay(out, err));
-    if (out->run->n_parts > 1) QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
+    if (out->run->n_parts > 1) {
+        QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
+        qfz_region_records_close(out->regions);
+        out->regions = NULL;
+    }
     for (int i = 0; i < out->n_rasters; i++)
         if (out->sinks[i] && out->specs[i].n_parts > 0)
             QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
     return QFZ_OK;
 }
 
-static qfz_status rows_of_parts(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
-                                qfz_error *err)
+qfz_status qfz_outputs_rows(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
+                            qfz_error *err)
 {
     QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
     for (int part = 0; part <= spec->n_parts; part++)
@@ -58,7 +62,7 @@ static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
     const qfz_sink_spec *const spec = &out->specs[i];
     const qfz_sink_options options = qfz_job_sink_options(run->setup->job, spec->path);
     int64_t *rows = NULL;
-    QFZ_TRY(rows_of_parts(out, spec, &rows, err));
+    QFZ_TRY(qfz_outputs_rows(out, spec, &rows, err));
     if (out->journal) qfz_output_clean(spec->path);
     qfz_sink_close(out->sinks[i]); /* a part */
     out->sinks[i] = NULL;
@@ -74,7 +78,7 @@ static qfz_status join_parts(const qfz_outputs *out, const qfz_sink_options *opt
                              const qfz_sink_spec *spec, qfz_sink *whole, qfz_error *err)
 {
     int64_t *rows = NULL;
-    QFZ_TRY(rows_of_parts(out, spec, &rows, err));
+    QFZ_TRY(qfz_outputs_rows(out, spec, &rows, err));
     if (out->journal && !whole) qfz_output_clean(spec->path);
     const qfz_status st = qfz_parts_join(out->run->source, options, spec, rows, whole, err);
     free(rows);
@@ -188,7 +192,7 @@ static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
     if (out->journal && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
     if (run->setup->job->regions) qfz_progress_begin(run->progress, "table", QFZ_TABLE_SHARE, 0);
     if (run->n_parts > 1)
-        QFZ_TRY(qfz_region_parts_join(run, &out->table, err));
+        QFZ_TRY(qfz_region_parts_join(run, out->labels, &out->table, err));
     else
         QFZ_TRY(qfz_region_records_write(out->regions, run, out->labels, &out->table, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));

@@ -68,7 +68,6 @@ qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
 
 qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
 {
-    const bool in_parts = job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1);
     const char *const output = job->neighbours  ? job->neighbours
                                : job->colors    ? job->colors
                                : job->quicklook ? job->quicklook
@@ -91,11 +90,6 @@ qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG,
                         "%s: it is made from the labels of the regions; name a raster of labels, "
                         "--labels",
-                        output);
-    if (in_parts)
-        return qfz_fail(err, QFZ_EARG,
-                        "%s: a job of several processes does not write it; use qfz regions with "
-                        "the labels",
                         output);
     return check_stats(job, err);
 }
