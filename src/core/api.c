@@ -15,7 +15,7 @@ NO_PADDING_AFTER(qfz_check_report, peak_rss_bytes);
 NO_PADDING_AFTER(qfz_chunks, n_threads);
 NO_PADDING_AFTER(qfz_chunk_buffers, levels);
 NO_PADDING_AFTER(qfz_curve, exact_below);
-NO_PADDING_AFTER(qfz_job, alpha_regions);
+NO_PADDING_AFTER(qfz_job, unused_flags_too);
 NO_PADDING_AFTER(qfz_progress, retries);
 NO_PADDING_AFTER(qfz_plan, engine_reason);
 NO_PADDING_AFTER(qfz_session_options, progress_arg);

@@ -12,6 +12,7 @@
 
 #include "job/forest_rows.h"
 #include "job/label_outputs.h"
+#include "job/label_parts.h"
 #include "job/output_journal.h"
 #include "job/region_records.h"
 
@@ -31,8 +32,10 @@ typedef struct qfz_outputs {
     qfz_output_journal *journal;  /* NULL: none */
     qfz_region_records *regions;
     qfz_table *table;
-    qfz_label_outputs *labels; /* NULL: none */
-    qfz_gather *forest;        /* rows of the hierarchy; NULL: none */
+    qfz_label_outputs *labels;    /* NULL: none */
+    qfz_label_parts *label_parts; /* what they read in a job of several processes; else NULL */
+    qfz_png *picture;             /* of saliency; NULL: none */
+    qfz_gather *forest;           /* rows of the hierarchy; NULL: none */
     qfz_table *forest_table;
 } qfz_outputs;
 

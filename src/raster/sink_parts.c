@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "raster/error_trap.h"
+#include "raster/object_store.h"
 #include "raster/output_format.h"
 #include "raster/part_folder.h"
 #include "raster/parts_vrt.h"
@@ -134,27 +135,37 @@ static qfz_status move_folder(const char *from, const char *to, const char *path
                                "the folder of parts could not be renamed to this name");
 }
 
+/* A join that was killed between its two renames has moved the folder only. */
+static qfz_status take_folder_back(const char *hidden, const char *shown, const char *path,
+                                   qfz_error *err)
+{
+    if (qfz_path_is_folder(hidden) || !qfz_path_is_folder(shown)) return QFZ_OK;
+    return move_folder(shown, hidden, path, err);
+}
+
 static qfz_status join_as_vrt(const qfz_source *source, const qfz_sink_options *options,
                               const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
 {
     char *temp = NULL, *hidden = NULL, *shown = NULL, *one = NULL;
-    qfz_placement placement = {0};
+    qfz_placement placement = {.retry = options->output.retry};
+    const bool in_bucket = qfz_object_is(spec->path);
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, qfz_part_folder_hidden(&hidden, spec->path, err));
     QFZ_TRY_OR(st, cleanup, qfz_part_folder_shown(&shown, spec->path, err));
     QFZ_TRY_OR(st, cleanup, first_path(&one, spec, rows, err));
-    QFZ_TRY_OR(st, cleanup, qfz_temp_name(&temp, spec->path, "tmp", NULL, err));
-    if (!qfz_path_is_folder(hidden) &&
-        qfz_path_is_folder(shown)) /* a join was killed between its two renames */
-        QFZ_TRY_OR(st, cleanup, move_folder(shown, hidden, spec->path, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_temp_name(&temp, spec->path, "tmp", NULL, options->output.stage, err));
+    QFZ_TRY_OR(st, cleanup, take_folder_back(hidden, shown, spec->path, err));
     QFZ_TRY_OR(st, cleanup, check_all(options, spec, rows, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_parts_vrt_write(temp, source, spec, rows, CPLGetFilename(shown), one, err));
-    QFZ_TRY_OR(st, cleanup, move_folder(hidden, shown, spec->path, err));
+    if (!in_bucket) QFZ_TRY_OR(st, cleanup, move_folder(hidden, shown, spec->path, err));
+    if (in_bucket) qfz_parts_delete_others(spec->path, spec->n_parts);
     st = qfz_temp_place(temp, spec->path, options->output.overwrite, &placement, err);
-    qfz_placement_settle(&placement);
+    if (st == QFZ_OK) st = qfz_placement_settle(&placement, err);
 
 cleanup:
+    qfz_placement_take_back(&placement);
     if (st != QFZ_OK) qfz_temp_delete(temp);
     free(temp);
     free(hidden);
@@ -179,15 +190,43 @@ static qfz_status join_as_file(const qfz_sink_spec *spec, const int64_t *rows, q
     return st;
 }
 
+/* True if an earlier join was killed after its commit: it deleted the first part. */
+static qfz_status is_merged(const qfz_sink_spec *spec, const int64_t *rows, bool *merged,
+                            qfz_error *err)
+{
+    char *one = NULL;
+    QFZ_TRY(first_path(&one, spec, rows, err));
+    *merged = !qfz_path_exists(one) && qfz_path_exists(spec->path);
+    free(one);
+    return QFZ_OK;
+}
+
+static qfz_status hide_again(const qfz_sink_spec *spec, qfz_error *err)
+{
+    char *hidden = NULL, *shown = NULL;
+    qfz_status st = qfz_part_folder_hidden(&hidden, spec->path, err);
+    if (st == QFZ_OK) st = qfz_part_folder_shown(&shown, spec->path, err);
+    if (st == QFZ_OK) st = take_folder_back(hidden, shown, spec->path, err);
+    free(hidden);
+    free(shown);
+    return st;
+}
+
+qfz_status qfz_parts_find(const qfz_sink_options *options, const qfz_sink_spec *spec,
+                          const int64_t *rows, bool *merged, qfz_error *err)
+{
+    *merged = false;
+    return qfz_output_is_vrt(options->format, spec->path) ? hide_again(spec, err)
+                                                          : is_merged(spec, rows, merged, err);
+}
+
 qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source,
                            const qfz_sink_options *options, const qfz_sink_spec *spec,
                            const int64_t *rows, qfz_advance_fn progress, void *arg, qfz_error *err)
 {
     copying c = {.options = options, .progress = progress, .arg = arg};
-    char *one = NULL;
-    QFZ_TRY(first_path(&one, spec, rows, err));
-    const bool done = !qfz_path_exists(one) && qfz_path_exists(spec->path);
-    free(one);
+    bool done;
+    QFZ_TRY(is_merged(spec, rows, &done, err));
     if (done) return QFZ_OK;
     const qfz_status st = merge(&c, source, spec, rows, err);
     if (st != QFZ_OK) {

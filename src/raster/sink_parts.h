@@ -7,6 +7,11 @@
 
 #include "raster/sink.h"
 
+/* Before the parts are read: undoes what a join of them did before it was killed.  *merged: that
+ * cannot be undone, and spec->path is the file merged from them. */
+qfz_status qfz_parts_find(const qfz_sink_options *options, const qfz_sink_spec *spec,
+                          const int64_t *rows, bool *merged, qfz_error *err);
+
 /* Copies all spec->n_parts parts into one file in the format of options.  *whole is that file, to
  * be finished, then given to qfz_parts_join().  *whole is left alone if an earlier join was killed
  * after its commit. */

@@ -165,10 +165,13 @@ def in_phase(words, name, work, part=0, n=0):
 
 
 def content(path):
-    """Pixels, types, georeference and metadata of a raster; or the text of a table."""
-    if path.endswith(".csv"):
-        with open(path, "rb") as table:
-            return table.read()
+    """Pixels, types, georeference and metadata of a raster; or the rows of a table; or a picture."""
+    if path.endswith((".csv", ".png")):
+        with open(path, "rb") as same:
+            return same.read()
+    if path.endswith(".fgb"):  # the file has the layer's name, which is its own
+        return subprocess.run(["ogr2ogr", "-f", "CSV", "-lco", "GEOMETRY=AS_WKT", "/vsistdout/", path],
+                              capture_output=True, check=True).stdout
     subprocess.run(["gdal_translate", "-q", "-of", "ENVI", path, "content.bin"], check=True)
     data = [open(name, "rb").read() for name in ("content.bin", "content.bin.msk")
             if os.path.exists(name)]
@@ -198,6 +201,21 @@ FILTERED = {
     "filtered simplify": (["simplify", "--alpha", "3", "--omega", "6", "--min-area", "5"], []),
 }
 
+# Tasks with outputs that are made from all labels.
+MAPS = {
+    "label with a map": (["label", "--alpha", "2", "--regions", "{stem}.csv", "--columns",
+                          "default,perimeter,compactness,neighbours,majority,minority,px_first_x",
+                          "--neighbours", "{stem}_pairs.csv", "--colors", "{stem}_colors.tif", "--stats", "src.tif",
+                          "--quicklook", "{stem}.png", "--polygons", "{stem}.fgb"],
+                         ["{stem}.csv", "{stem}_pairs.csv", "{stem}_colors.tif", "{stem}.png",
+                          "{stem}.fgb"]),
+    "simplify with a map": (["simplify", "--alpha", "3", "--omega", "6", "--labels",
+                             "{stem}_labels.tif", "--regions", "{stem}.csv", "--columns",
+                             "label,neighbours", "--polygons", "{stem}.fgb",
+                             "--simplify-tolerance", "1"],
+                            ["{stem}_labels.tif", "{stem}.csv", "{stem}.fgb"]),
+}
+
 # Tasks of one process.
 ALONE = {
     "tree": (["tree", "--min-area", "4", "--regions", "{stem}.csv"],
@@ -206,7 +224,7 @@ ALONE = {
 
 
 def command(qfz, task, src, stem, extension, *options):
-    words, extra = {**TASKS, **FILTERED, **ALONE}[task]
+    words, extra = {**TASKS, **FILTERED, **MAPS, **ALONE}[task]
     words = [word.format(stem=stem).replace("_labels.tif", "_labels" + extension)
              for word in words]
     outputs = [stem + extension] + [name.format(stem=stem).replace("_labels.tif",

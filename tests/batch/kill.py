@@ -6,10 +6,10 @@ import shutil
 import sys
 import time
 
-from batch import (ALONE, FILTERED, TASKS, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
+from batch import (ALONE, FILTERED, MAPS, TASKS, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
                    start, write_raster)
 
-need("gdal_translate", "gdalinfo")
+need("gdal_translate", "gdalinfo", "ogr2ogr")
 RANKS = on_ranks(sys.argv)
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 MOMENTS = int(sys.argv[4]) if len(sys.argv) > 4 else 17 if RANKS else 33
@@ -110,7 +110,7 @@ def killed(name, way, want):
 
 
 WAYS = (by_ranks, by_other_ranks) if RANKS else (single, in_phases)
-kinds = [(name, way) for name in (*TASKS, *FILTERED) for way in WAYS]
+kinds = [(name, way) for name in (*TASKS, *FILTERED, *MAPS) for way in WAYS]
 kinds += [] if RANKS else [(name, single) for name in ALONE]
 wanted = {task: reference(task) for task in dict(kinds)}
 done = dict.fromkeys((way.__name__ for _, way in kinds), 0)

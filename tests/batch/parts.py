@@ -5,15 +5,20 @@ import json
 import os
 import sys
 
-from batch import (TASKS, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
+from batch import (MAPS, TASKS, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
                    write_raster)
 
-need("gdal_translate", "gdalinfo")
+need("gdal_translate", "gdalinfo", "ogr2ogr")
 RANKS = on_ranks(sys.argv)
 test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 write_raster("src.tif", patches(test.random, 330, 290), 330, ["-a_nodata", "0"])
 TILE = ["--tile", "32", "-j", "1"]
 ONE_TILE = ["--tile", "512", "-j", "1"]
+ALL = {**TASKS, **MAPS}
+
+
+def stem_of(first, task):
+    return first + "_" + task.replace(" ", "_")
 
 
 def runs(words, what):
@@ -23,8 +28,8 @@ def runs(words, what):
 
 def references():
     wanted = {}
-    for task in TASKS:
-        words, outputs = command(test.qfz, task, "src.tif", "whole_" + task, ".tif", *TILE)
+    for task in ALL:
+        words, outputs = command(test.qfz, task, "src.tif", stem_of("whole", task), ".tif", *TILE)
         runs(words, task)
         wanted[task] = [content(path) for path in outputs]
     return wanted
@@ -37,10 +42,10 @@ def left_over(expected):
 
 def by_ranks(wanted):
     for n in (1, 2, 3, 4, 7):
-        for i, task in enumerate(TASKS):
+        for i, task in enumerate(ALL):
             merged = (n + i) % 2 == 0
             extension, extra = (".tif", ["--merge"]) if merged else (".vrt", [])
-            stem = f"n{n}_{task}"
+            stem = stem_of(f"n{n}", task)
             words, outputs = command(test.qfz, task, "src.tif", stem, extension, *extra, *TILE)
             what = f"{task} on {n} ranks" + (", merged" if merged else "")
             if runs(ranks_of(n) + words, what):
@@ -104,7 +109,7 @@ def cloud_optimized(wanted):
 
 def in_phases(task, n, wanted, times=1, tile=TILE):
     """Parts in a random order; each process several times, as one that is killed as it ends."""
-    stem = f"p{n}_{tile[1]}_{task}"
+    stem = stem_of(f"p{n}_{tile[1]}", task)
     words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *tile)
 
     def phase(name, part=0):
@@ -124,7 +129,7 @@ def in_phases(task, n, wanted, times=1, tile=TILE):
     test.check(status == 1 and "summarise" in err, f"{task}: resolve first: {err}")
     all_parts("summarise")
     stitch()
-    if task == "simplify" and tile is TILE:  # of one tile nothing is left to be asked
+    if "simplify" in task and tile is TILE:  # of one tile nothing is left to be asked
         status, _, err = run(phase("resolve", n))
         test.check(status == 1 and "summarise" in err, f"{task}: resolve too early: {err}")
         all_parts("summarise")
@@ -144,8 +149,8 @@ if RANKS:
     cloud_optimized(want)
 else:
     for parts in (1, 3, 11):
-        for name in TASKS:
+        for name in ALL:
             in_phases(name, parts, want, times=2 if parts == 3 else 1)
-    for name in TASKS:
+    for name in ALL:
         in_phases(name, 3, want, tile=ONE_TILE)
 test.finish()

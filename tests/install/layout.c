@@ -105,6 +105,8 @@ int main(void)
     AT(qfz_job, alphas);
     AT(qfz_job, n_alphas);
     AT(qfz_job, alpha_regions);
+    AT(qfz_job, quicklook_style);
+    AT(qfz_job, unused_flags_too);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -314,6 +316,9 @@ int main(void)
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);
+    IS(QFZ_QUICKLOOK_COLORS);
+    IS(QFZ_QUICKLOOK_MEANS);
+    IS(QFZ_QUICKLOOK_IMAGE);
     IS(QFZ_NODATA_ALL);
     IS(QFZ_NODATA_ANY);
     IS(QFZ_GPUS_MAX);

@@ -153,7 +153,7 @@ static char *table_of_parts(const scene *s)
         qfz_region_records_close(regions);
     }
     qfz_run run = run_of(s, 0);
-    CHECK(qfz_region_parts_join(&run, &table, &err) == QFZ_OK, "join: %s", err.message);
+    CHECK(qfz_region_parts_join(&run, NULL, &table, &err) == QFZ_OK, "join: %s", err.message);
     return text_of(table, s->table);
 }
 
@@ -164,12 +164,14 @@ static void refuses_what_is_not_its_own(const scene *s)
     qfz_table *table = NULL;
     qfz_error err = {0};
     run.count.total++;
-    CHECK(qfz_region_parts_join(&run, &table, &err) == QFZ_EIO && strstr(err.message, "regions"),
+    CHECK(qfz_region_parts_join(&run, NULL, &table, &err) == QFZ_EIO &&
+              strstr(err.message, "regions"),
           "a region too few: %s", err.message);
     run.count.total--;
     err = (qfz_error){0};
     qfz_region_parts_delete(&s->job, s->n_parts - 1, s->n_parts);
-    CHECK(qfz_region_parts_join(&run, &table, &err) == QFZ_EIO && strstr(err.message, "-records-"),
+    CHECK(qfz_region_parts_join(&run, NULL, &table, &err) == QFZ_EIO &&
+              strstr(err.message, "-records-"),
           "a missing file: %s", err.message);
 }
 
