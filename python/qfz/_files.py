@@ -210,6 +210,10 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "stats": ("stats", _bytes_of),
     "colors": ("colors", _bytes_of),
     "quicklook": ("quicklook", _bytes_of),
+    "quicklook_style": (
+        "quicklook_style",
+        lambda v: choose(_structs.QUICKLOOK_STYLES, "quicklook_style", v),
+    ),
     "forest": ("forest", _bytes_of),
     "columns": ("columns", str.encode),
     "overviews": ("overviews", lambda v: choose(_structs.OVERVIEWS, "overviews", v)),
@@ -409,6 +413,7 @@ def label_file(
     neighbours: Name | None = None,
     colors: Name | None = None,
     quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     stats: Name | None = None,
     stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
@@ -441,7 +446,10 @@ def label_file(
     colors : str or path, optional
         Also write a raster of few colours, different where regions touch.
     quicklook : str or path, optional
-        Also draw the regions in such colours into this PNG image.
+        Also draw the regions and their borders into this PNG image.
+    quicklook_style : {"colors", "means", "image"}, optional
+        What the image shows under the borders: such colours, means of src, or src itself
+        (`cut_file`, `regions_file`: of stats).
     stats : str, path, or open rasterio dataset, optional
         Add the statistics of this raster, of the size of src, to the table of the regions.
     stats_bands : sequence of int, optional
@@ -473,6 +481,7 @@ def label_file(
         "neighbours": neighbours,
         "colors": colors,
         "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
         "stats": stats,
         "stats_bands": stats_bands,
     }
@@ -492,6 +501,7 @@ def simplify_file(
     neighbours: Name | None = None,
     colors: Name | None = None,
     quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Paint each (alpha, omega)-component of a raster file with its mean; ``qfz simplify``.
@@ -523,6 +533,7 @@ def simplify_file(
         "neighbours": neighbours,
         "colors": colors,
         "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
     }
     rule = {"alpha": alpha, "omega": omega}
     return _Job("simplify", src, dst, rule, {**options, **more}).run()
@@ -535,6 +546,7 @@ def saliency_file(
     layout: str = "edges",
     min_area: int | None = None,
     min_area_m2: float | None = None,
+    quicklook: Name | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Write the saliency of every edge of a raster file; ``qfz saliency``.
@@ -545,6 +557,8 @@ def saliency_file(
     ----------
     layout : {"edges", "pixel", "khalimsky"}
         `cut_file` reads "edges" only.
+    quicklook : str or path, optional
+        Also draw the hierarchy as lines into this PNG image.
 
     Returns
     -------
@@ -554,7 +568,12 @@ def saliency_file(
     --------
     >>> report = saliency_file("scene.tif", "saliency.tif")  # doctest: +SKIP
     """
-    more = {"layout": layout, "min_area": min_area, "min_area_m2": min_area_m2}
+    more = {
+        "layout": layout,
+        "min_area": min_area,
+        "min_area_m2": min_area_m2,
+        "quicklook": quicklook,
+    }
     return _Job("saliency", src, dst, {}, {**options, **more}).run()
 
 
@@ -568,6 +587,7 @@ def cut_file(
     neighbours: Name | None = None,
     colors: Name | None = None,
     quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     stats: Name | None = None,
     stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
@@ -593,6 +613,7 @@ def cut_file(
         "neighbours": neighbours,
         "colors": colors,
         "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
         "stats": stats,
         "stats_bands": stats_bands,
     }
@@ -606,6 +627,7 @@ def regions_file(
     neighbours: Name | None = None,
     colors: Name | None = None,
     quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     stats: Name | None = None,
     stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
@@ -627,6 +649,7 @@ def regions_file(
         "neighbours": neighbours,
         "colors": colors,
         "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
         "stats": stats,
         "stats_bands": stats_bands,
     }
@@ -641,6 +664,8 @@ def tree_file(
     min_area: int | None = None,
     min_area_m2: float | None = None,
     regions: Name | None = None,
+    quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Write the hierarchy of a raster file as a table; ``qfz tree``.
@@ -667,6 +692,8 @@ def tree_file(
         "min_area": min_area,
         "min_area_m2": min_area_m2,
         "regions": regions,
+        "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
     }
     return _Job("forest", src, dst, {}, {**options, **more}).run()
 

@@ -218,6 +218,19 @@ def test_colors_and_quicklook(scene, tmp_path):
     qfz.label_file(src, tmp_path / "labels.tif", 9, colors=colors, quicklook=picture)
     assert colors.read_bytes()[:2] == b"II"
     assert picture.read_bytes()[:4] == b"\x89PNG"
+    looks = [tmp_path / f"{name}.png" for name in ("means", "lines", "zones")]
+    qfz.label_file(src, tmp_path / "l.tif", 9, quicklook=looks[0], quicklook_style="means")
+    qfz.saliency_file(src, tmp_path / "s.tif", quicklook=looks[1])
+    qfz.tree_file(
+        src,
+        tmp_path / "z.tif",
+        tmp_path / "f.csv",
+        quicklook=looks[2],
+        quicklook_style="image",
+    )
+    assert len({picture.read_bytes(), *(look.read_bytes() for look in looks)}) == 4
+    with pytest.raises(ValueError, match="quicklook_style"):
+        qfz.label_file(src, tmp_path / "n.tif", quicklook=picture, quicklook_style="dots")
 
 
 def test_regions_file(scene, tmp_path):

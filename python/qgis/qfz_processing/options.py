@@ -29,7 +29,7 @@ ALGORITHMS = {
     "saliency": {
         "title": "Saliency: the hierarchy of all regions",
         "command": "saliency",
-        "outputs": ["DST"],
+        "outputs": ["DST", "--quicklook"],
         "made": ["DST"],
         "defaults": {"--distance": "linf"},
     },
