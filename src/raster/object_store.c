@@ -7,10 +7,13 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 #include <cpl_vsi_error.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core/temp_file.h"
 #include "raster/error_trap.h"
 #include "raster/network.h"
 #include "raster/temp_output.h"
@@ -96,10 +99,30 @@ qfz_status qfz_object_fail(const char *path, const char *what, const char *why, 
                     *answer ? "; the storage answers: " : "", answer, credentials_of(path));
 }
 
-qfz_status qfz_object_check_writable(const char *path, qfz_error *err)
+/* The output is made in this folder. */
+static qfz_status check_stage(const char *path, const char *stage, qfz_error *err)
+{
+    char *temp = NULL;
+    QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, stage, err));
+    const int file = qfz_create_new(temp);
+    const int why = errno;
+    if (file >= 0) {
+        (void)close(file);
+        (void)unlink(temp);
+    }
+    free(temp);
+    if (file >= 0) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO,
+                    "%s: it is made in the folder %s before it is uploaded: %s; name another "
+                    "folder by TMPDIR or --work",
+                    path, stage, strerror(why));
+}
+
+qfz_status qfz_object_check_writable(const char *path, const char *stage, qfz_error *err)
 {
     char *temp = NULL;
     qfz_error_trap trap;
+    if (stage) QFZ_TRY(check_stage(path, stage, err));
     QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, NULL, err));
     qfz_error_trap_begin(&trap);
     VSILFILE *const file = VSIFOpenL(temp, "wb");

@@ -59,11 +59,11 @@ static bool create(const char *temp)
     return file && VSIFCloseL(file) == 0;
 }
 
-static qfz_status check_writable(const char *path, qfz_error *err)
+static qfz_status check_writable(const char *path, const char *stage, qfz_error *err)
 {
     char *temp = NULL;
     qfz_error_trap trap;
-    if (qfz_object_is(path)) return qfz_object_check_writable(path, err);
+    if (qfz_object_is(path)) return qfz_object_check_writable(path, stage, err);
     QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, NULL, err));
     qfz_error_trap_begin(&trap);
     errno = 0;
@@ -86,5 +86,5 @@ qfz_status qfz_output_check(qfz_source *source, const qfz_output_options *option
     QFZ_TRY(check_not_in(source->dataset, &source->files, path, err));
     QFZ_TRY(check_not_in(source->mask_dataset, &source->mask_files, path, err));
     QFZ_TRY(check_free(options, path, err));
-    return check_writable(path, err);
+    return check_writable(path, options->stage, err);
 }
