@@ -159,7 +159,7 @@ void qfz_outputs_close(qfz_outputs *out)
     free(out->labels);
     qfz_label_parts_close(out->label_parts);
     qfz_table_close(out->forest_table);
-    qfz_gather_close(out->forest);
+    qfz_forest_gather_close(out->forest);
     qfz_region_records_close(out->regions);
     qfz_output_journal_close(out->journal);
 }
@@ -233,10 +233,16 @@ qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, in
 }
 
 /* ------------------------------------------------------------------------------------------ end */
+void qfz_outputs_delete_part(const qfz_job *job, int part, int n_parts)
+{
+    qfz_region_parts_delete(job, part, n_parts);
+    qfz_forest_gather_delete(job, part, n_parts);
+}
+
 void qfz_outputs_abandon(const qfz_outputs *out)
 {
     for (int i = 0; i < out->n_rasters; i++)
         if (out->specs[i].n_parts > 0) qfz_parts_delete(out->specs[i].path);
     for (int part = 0; part < out->run->n_parts; part++)
-        qfz_region_parts_delete(out->run->setup->job, part, out->run->n_parts);
+        qfz_outputs_delete_part(out->run->setup->job, part, out->run->n_parts);
 }

@@ -23,8 +23,8 @@ static qfz_status read_box(const qfz_outputs *out, int thread, qfz_box box, void
 
 /* Labels that were written, of 32 or 64 bits.  They are read into the end of the grid, from where
  * each moves forward to its place. */
-static qfz_status read_labels(void *arg, int thread, qfz_box box, qfz_label_grid labels,
-                              qfz_error *err)
+qfz_status qfz_outputs_labels_read(void *arg, int thread, qfz_box box, qfz_label_grid labels,
+                                   qfz_error *err)
 {
     const qfz_outputs *const out = arg;
     const bool is_wide = out->specs[raster_of(out)].type == QFZ_OUT_U64;
@@ -51,8 +51,7 @@ int64_t qfz_outputs_labels_bytes(const qfz_setup *setup)
            qfz_job_n_alphas(setup->job);
 }
 
-/* Of a job of several processes: they are complete by now. */
-static qfz_status open_parts(qfz_outputs *out, qfz_error *err)
+qfz_status qfz_outputs_labels_open(qfz_outputs *out, qfz_error *err)
 {
     const int i = raster_of(out);
     const qfz_sink_options options = qfz_outputs_options(out, i);
@@ -77,12 +76,12 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
     qfz_thread_contexts_close(&run->contexts);
     qfz_tile_cache_close(&run->cache);
     if (out->journal) qfz_label_outputs_clean(job);
-    QFZ_TRY(open_parts(out, err));
+    QFZ_TRY(qfz_outputs_labels_open(out, err));
     QFZ_TRY(QFZ_NEW_ZERO(&out->labels, 1, err));
     *out->labels = (qfz_label_outputs){
         .job = job,
         .source = run->source,
-        .pass = {.read = read_labels,
+        .pass = {.read = qfz_outputs_labels_read,
                  .arg = out,
                  .is_narrow = out->specs[raster_of(out)].type == QFZ_OUT_U32,
                  .n_threads = setup->n_threads,
