@@ -35,7 +35,8 @@ if(QFZ_HAS_CUDA)
     target_compile_options(qfz_gpu_objects PRIVATE --fmad=false
         $<$<NOT:$<CONFIG:Release>>:-lineinfo> # profilers name the source line
         $<$<BOOL:${QFZ_WERROR}>:-Werror=all-warnings>
-        -Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion,-ffp-contract=off)
+        -Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion,-ffp-contract=off
+        $<$<CONFIG:Release>:-Xcompiler=${QFZ_CUDA_HOST_FLAGS}>)
     set_target_properties(qfz_gpu_objects PROPERTIES CUDA_VISIBILITY_PRESET hidden)
 else()
     add_library(qfz_gpu_objects OBJECT src/gpu/none.c)

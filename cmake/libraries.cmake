@@ -23,5 +23,6 @@ target_link_libraries(qfz_shared PRIVATE "$<BUILD_INTERFACE:${QFZ_NEEDS};${QFZ_G
 set_target_properties(qfz_shared PROPERTIES
     EXPORT_NAME qfz VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_options(qfz_shared PRIVATE
-    LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/qfz.map)
+    LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/qfz.map
+    $<$<CONFIG:Release>:${QFZ_HARDENED_LINK}>)
 set_target_properties(qfz_shared PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/qfz.map)

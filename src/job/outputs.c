@@ -23,6 +23,9 @@ double qfz_outputs_share(const qfz_run *run)
     if (qfz_outputs_has_layout(job)) share += QFZ_LAYOUT_SHARE;
     if (qfz_label_outputs_wanted(job)) share += QFZ_LABEL_OUTPUTS_SHARE;
     if (job->polygons) share += QFZ_POLYGONS_SHARE;
+    if (job->task == QFZ_SALIENCY && job->quicklook) share += QFZ_LAYOUT_SHARE;
+    for (int i = 0; i < 2; i++)
+        if (rasters[i] && qfz_object_is(rasters[i])) share += QFZ_UPLOADING_SHARE;
     for (int i = 0; i < 2; i++)
         if (rasters[i] && qfz_output_is_copied(job->format, rasters[i]))
             share += QFZ_COPYING_SHARE;
@@ -77,6 +80,11 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
     const qfz_job *const job = setup->job;
     char path[QFZ_PATH_BYTES];
     if (!qfz_outputs_has_layout(job) || n_parts == 1) return QFZ_OK;
+    if (qfz_object_is(job->dst))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: in a bucket, several processes write the layout edges; leave --layout "
+                        "out, or name a local file",
+                        job->dst);
     QFZ_TRY(qfz_outputs_name_edges(path, job->dst, n_parts, err));
     const qfz_sink_options options = qfz_job_edges_options(job, n_parts);
     qfz_sink_spec spec = qfz_output_spec_saliency(setup, path, QFZ_EDGES, 0);
@@ -157,6 +165,7 @@ void qfz_outputs_close(qfz_outputs *out)
     qfz_table_close(out->table);
     if (out->labels) qfz_label_outputs_close(out->labels);
     free(out->labels);
+    qfz_png_close(out->picture);
     qfz_label_parts_close(out->label_parts);
     qfz_table_close(out->forest_table);
     qfz_forest_gather_close(out->forest);

@@ -35,6 +35,7 @@ typedef struct qfz_outputs {
     qfz_label_outputs *labels;    /* NULL: none */
     qfz_label_parts *label_parts; /* what they read in a job of several processes; else NULL */
     qfz_forest_gather *forest;    /* rows of the hierarchy; NULL: none */
+    qfz_png *picture;             /* of saliency; NULL: none */
     qfz_table *forest_table;
 } qfz_outputs;
 

@@ -15,6 +15,7 @@ enum { QFZ_REGION_RECORDS = QFZ_RASTERS, QFZ_FOREST_ROWS, QFZ_OUTPUT_KINDS };
 #define QFZ_LAYOUT_SHARE 1.0
 #define QFZ_COPYING_SHARE 1.0
 #define QFZ_OVERVIEWS_SHARE 0.3
+#define QFZ_UPLOADING_SHARE 0.3
 
 /* The first row of a part in the raster; parts consist of whole rows of tiles. */
 int64_t qfz_outputs_first_row(const qfz_tiling *t, int part, int n_parts);
