@@ -45,6 +45,16 @@ int64_t qfz_outputs_first_row(const qfz_tiling *t, int part, int n_parts)
     return least(qfz_part_first_row(t->n_y, part, n_parts) * t->tile_h, t->h);
 }
 
+qfz_status qfz_outputs_rows(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
+                            qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
+    for (int part = 0; part <= spec->n_parts; part++)
+        (*rows)[part] = qfz_outputs_first_row(&out->run->setup->tiling, part, spec->n_parts);
+    (*rows)[spec->n_parts] = spec->h;
+    return QFZ_OK;
+}
+
 void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, const char *format, int part,
                        int n_parts)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "core/memory.h"
 #include "job/output_specs.h"
 #include "job/outputs.h"
 #include "job/outputs_files.h"
@@ -39,16 +38,6 @@ qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
     for (int i = 0; i < out->n_rasters; i++)
         if (out->sinks[i] && out->specs[i].n_parts > 0)
             QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
-    return QFZ_OK;
-}
-
-qfz_status qfz_outputs_rows(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
-                            qfz_error *err)
-{
-    QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
-    for (int part = 0; part <= spec->n_parts; part++)
-        (*rows)[part] = qfz_outputs_first_row(&out->run->setup->tiling, part, spec->n_parts);
-    (*rows)[spec->n_parts] = spec->h;
     return QFZ_OK;
 }
 
