@@ -7,16 +7,11 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 #include <cpl_vsi_error.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/temp_file.h"
 #include "raster/error_trap.h"
 #include "raster/network.h"
-#include "raster/temp_output.h"
 
 static const char *const prefixes[] = {"/vsis3/", "/vsigs/"};
 
@@ -97,38 +92,4 @@ qfz_status qfz_object_fail(const char *path, const char *what, const char *why, 
                     "right to write to it, and GDAL's credentials (%s)",
                     path, bucket_n, bucket, bucket + bucket_n + 1, what, *why ? ": " : "", why,
                     *answer ? "; the storage answers: " : "", answer, credentials_of(path));
-}
-
-/* The output is made in this folder. */
-static qfz_status check_stage(const char *path, const char *stage, qfz_error *err)
-{
-    char *temp = NULL;
-    QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, stage, err));
-    const int file = qfz_create_new(temp);
-    const int why = errno;
-    if (file >= 0) {
-        (void)close(file);
-        (void)unlink(temp);
-    }
-    free(temp);
-    if (file >= 0) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO,
-                    "%s: it is made in the folder %s before it is uploaded: %s; name another "
-                    "folder by TMPDIR or --work",
-                    path, stage, strerror(why));
-}
-
-qfz_status qfz_object_check_writable(const char *path, const char *stage, qfz_error *err)
-{
-    char *temp = NULL;
-    qfz_error_trap trap;
-    if (stage) QFZ_TRY(check_stage(path, stage, err));
-    QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, NULL, err));
-    qfz_error_trap_begin(&trap);
-    VSILFILE *const file = VSIFOpenL(temp, "wb");
-    const bool ok = file && VSIFCloseL(file) == 0;
-    if (ok) (void)VSIUnlink(temp);
-    qfz_error_trap_end(&trap);
-    free(temp);
-    return ok ? QFZ_OK : qfz_object_fail(path, "it cannot be written", trap.failure, err);
 }
