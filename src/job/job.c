@@ -49,6 +49,8 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const qfz_output_options options = qfz_job_output_options(job);
     if (job->forest) QFZ_TRY(qfz_table_check(source, &options, job->forest, QFZ_POINTS, err));
     if (!job->regions) return QFZ_OK;
+    if (job->attribute_table)
+        QFZ_TRY(qfz_attributes_check(job->format, qfz_job_label_raster(job), err));
     return qfz_table_check(source, &options, job->regions, QFZ_POINTS, err);
 }
 
