@@ -17,7 +17,6 @@
     (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_EXPLORE) /* commands that read a raster */
 #define FOR_ALL (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
-#define FOR_PARTS (FOR_PHASES & ~FOR_TREE)
 #define FOR_EVERY (FOR_ALL | FOR_EXPLORE | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
@@ -366,7 +365,7 @@ const option option_table[] = {
      HELP("Count the regions and print the result as JSON, without an output file. DST is left "
           "out."),
      FLAG(job.count_only)},
-    {"--merge", .commands = FOR_RASTERS | FOR_INFO, .section = output,
+    {"--merge", .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
      HELP("With several processes (MPI, or --part): merge the rasters of all processes into DST. "
           "Default: DST is a VRT file (.vrt) that refers to one raster per process."),
      FLAG(job.merge)},
@@ -403,11 +402,11 @@ const option option_table[] = {
           "holds "
           "a journal is an error."),
      FLAG(job.resume)},
-    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
+    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PHASES, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "
           "in the folder of --work. Default: all."),
      .set = set_choice, .at = AT(job.phase)},
-    {"--part", TAKES("K/N"), .commands = FOR_PARTS, .section = batch,
+    {"--part", TAKES("K/N"), .commands = FOR_PHASES, .section = batch,
      HELP("Process part K of N parts of the raster, K = 1..N, in phase summarise or resolve. "
           "Required in these phases; no default."),
      .set = set_part},
@@ -462,8 +461,9 @@ const option option_table[] = {
      .at = AT(job.n_threads), .low = 1, .high = 4096},
     {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_JOBS | FOR_INFO | FOR_BENCH,
      .section = running,
-     HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and the "
-          "raster is large enough, else cpu). The result does not depend on it. Default: auto."),
+     HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and "
+          "finishes first by measured rates, else cpu). The result does not depend on it. "
+          "Default: auto."),
      .set = set_choice, .at = AT(job.engine)},
     {"--gpus", TAKES("N[,N...]"), .commands = FOR_RASTERS | FOR_INFO, .section = running,
      HELP("GPUs that share the tiles, counted from 0 among the GPUs that CUDA_VISIBLE_DEVICES "
@@ -488,7 +488,8 @@ const option option_table[] = {
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--allow-network", .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
-          "the like, or a VRT that names such a source. Default: such sources are an error."),
+          "the like, or a VRT that names such a source; write outputs to /vsis3/ and /vsigs/. "
+          "Default: such sources and outputs are an error."),
      FLAG(job.allow_network)},
     {"--trust-source", .commands = FOR_JOBS | FOR_INFO, .section = running,
      HELP("Do not compare checksums of the pixels in later passes with those of the first pass. "

@@ -363,7 +363,9 @@ typedef struct qfz_job {
                            in square metres (without a CRS, in square units of the geotransform); 0:
                            none */
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
-    bool allow_network;   /* src and mask, and what a VRT names, may be read over a network */
+    bool allow_network;   /* src and mask, and what a VRT names, may be read over a network, and
+                             outputs may be objects in buckets (/vsis3/, /vsigs/), which are made in
+                             work, without it in the folder that TMPDIR names, else in /tmp */
     bool trust_source;    /* true: the pixels of src do not change during the job, and checksums of
                              them, which later passes compare, are left out */
     bool unused_flags[2]; /* must be false */
@@ -527,8 +529,9 @@ typedef struct qfz_plan {
                                    no table */
     int n_outputs;
     qfz_plan_output outputs[QFZ_PLAN_OUTPUTS];
-    int64_t program_bytes; /* of memory_bytes, for the program, its libraries, and tables of tiles
-                              and blocks */
+    int64_t program_bytes;   /* of memory_bytes, for the program, its libraries, and tables of tiles
+                                and blocks */
+    char engine_reason[256]; /* why this engine; "": the job names it */
 } qfz_plan;
 
 static inline qfz_plan qfz_plan_default(void)

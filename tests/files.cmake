@@ -6,7 +6,7 @@ qfz_add_test(test_progress_log unit/test_progress_log.c ${CMAKE_SOURCE_DIR}/apps
 target_include_directories(test_progress_log PRIVATE ${CMAKE_SOURCE_DIR}/apps)
 qfz_add_test(test_gpus unit/test_gpus.c ${CMAKE_SOURCE_DIR}/apps/gpus.c)
 target_include_directories(test_gpus PRIVATE ${CMAKE_SOURCE_DIR}/apps)
-foreach(subject api jobs alphas check plan handles stops keep region_parts)
+foreach(subject api jobs alphas check plan handles stops keep parts region_parts)
     qfz_add_test(test_${subject} property/test_${subject}.c oracle/oracle.c)
     target_include_directories(test_${subject} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
 endforeach()
@@ -83,6 +83,10 @@ foreach(part parts kill curve faults stalled docs)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
 qfz_add_batch_test(batch_tmpfs faults tmpfs)
+# Outputs in buckets: of a server of the tests' own, and of the Python package moto.
+foreach(way alone ranks moto)
+    qfz_add_batch_test(batch_storage_${way} storage ${way})
+endforeach()
 # The n-th allocation, read, write ... fails, by a library that takes the place of libc's functions;
 # a sanitizer has allocators of its own.
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)

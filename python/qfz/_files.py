@@ -111,9 +111,10 @@ class Options(TypedDict, total=False):
     retries : of a read or write that failed
     work : folder of a journal
     phase : "all", "summarise", "stitch" or "resolve"; with part = (K, N), and work
-    progress : function that is called with a `Progress` now and then, from any thread, one call at
-        a time; the job is cancelled if it raises an exception, which the caller of the job receives
-        (raised in the last call, of the step "end", it comes too late: the outputs are there)
+    progress : True for a progress bar of tqdm, which must be installed; or a function that is called
+        with a `Progress` now and then, from any thread, one call at a time; the job is cancelled if
+        it raises an exception, which the caller of the job receives (raised in the last call, of
+        the step "end", it comes too late: the outputs are there)
     """
 
     distance: str
@@ -150,7 +151,23 @@ class Options(TypedDict, total=False):
     work: Name
     phase: str
     part: tuple[int, int]
-    progress: Callable[[Progress], object]
+    progress: Callable[[Progress], object] | bool
+
+
+class _Bar:
+    """A progress bar of tqdm."""
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            raise ImportError("progress=True needs tqdm, which is not installed") from None
+        self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far the job is."""
+        self.bar.set_description(progress.step, refresh=False)
+        self.bar.update(100 * progress.done - self.bar.n)
 
 
 def _bytes_of(name: Name) -> bytes:
@@ -264,7 +281,8 @@ class _Job:
 
     def _set(self, options: dict[str, Any]) -> None:
         job = self.struct
-        self.progress = options.pop("progress", None)
+        progress = options.pop("progress", None)
+        self.progress = _Bar() if progress is True else progress or None
         for name, value in options.items():
             if name in _PLAIN:
                 member, convert = _PLAIN[name]
@@ -330,6 +348,8 @@ class _Job:
             _wait(done, cancelled, raised)
         else:
             work()
+        if isinstance(self.progress, _Bar):
+            self.progress.bar.close()
         if raised:
             raise raised[0]
         _library.check(status[0], error)
@@ -563,8 +583,9 @@ def saliency_file(
 def cut_file(
     src: Name,
     dst: Name | None,
-    alpha: float | Sequence[float],
+    alpha: float | Sequence[float] | None = None,
     *,
+    regions_target: int | None = None,
     regions: Name | None = None,
     neighbours: Name | None = None,
     colors: Name | None = None,
@@ -576,7 +597,8 @@ def cut_file(
 ) -> Report:
     """Label the regions of a hierarchy that `saliency_file` has written; ``qfz cut``.
 
-    Parameters are those of `label_file`.  The connectivity is that of the file.
+    Parameters are those of `label_file`; alpha or regions_target is required.  The connectivity is
+    that of the file.
 
     Returns
     -------
@@ -586,7 +608,10 @@ def cut_file(
     --------
     >>> report = cut_file("saliency.tif", "labels.tif", alpha=8)  # doctest: +SKIP
     """
+    if alpha is None and regions_target is None:
+        raise ValueError("cut_file needs alpha or regions_target")
     more = {
+        "regions_target": regions_target,
         "regions": regions,
         "neighbours": neighbours,
         "colors": colors,

@@ -40,6 +40,8 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const int n_parts = job->phase == QFZ_PHASE_ALL ? ranks->n : job->n_parts;
     const int n_writers = writers_of(job, n_parts);
     if (job->count_only || job->phase == QFZ_PHASE_STITCH || setup->comparison) return QFZ_OK;
+    if (job->attribute_table)
+        QFZ_TRY(qfz_attributes_check(job->format, qfz_job_label_raster(job), err));
     QFZ_TRY(check_raster(setup, qfz_output_spec_main(setup), n_writers, source, err));
     QFZ_TRY(qfz_outputs_check_edges(setup, source, n_parts, err));
     if (job->labels)
@@ -49,8 +51,12 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const qfz_output_options options = qfz_job_output_options(job);
     if (job->forest) QFZ_TRY(qfz_table_check(source, &options, job->forest, QFZ_POINTS, err));
     if (!job->regions) return QFZ_OK;
-    if (job->attribute_table)
-        QFZ_TRY(qfz_attributes_check(job->format, qfz_job_label_raster(job), err));
+    if (n_parts > 1 && qfz_object_is(job->regions))
+        return qfz_fail(
+            err, QFZ_EARG,
+            "%s: several processes write their table to a local file; name one, or make "
+            "the table of the labels with qfz regions",
+            job->regions);
     return qfz_table_check(source, &options, job->regions, QFZ_POINTS, err);
 }
 
@@ -170,6 +176,7 @@ static qfz_status prepare(job_run *c, qfz_error *err)
 static qfz_status look_for_end(job_run *c, qfz_report *report, bool *done, qfz_error *err)
 {
     *done = c->work && c->ranks->rank == 0 && qfz_work_folder_is_done(c->work, c->job, report);
+    if (*done) qfz_work_folder_clean(c->work);
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }

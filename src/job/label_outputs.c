@@ -58,7 +58,7 @@ void qfz_label_outputs_clean(const qfz_job *job)
 {
     const char *const outputs[] = {job->neighbours, job->colors, job->quicklook, job->polygons};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        if (outputs[i]) qfz_output_clean(outputs[i]);
+        if (outputs[i]) qfz_output_clean(outputs[i], qfz_temp_folder_local(job));
 }
 
 /* --------------------------------------------------------------------------------------- open */

@@ -112,13 +112,14 @@ static qfz_status visit(void *arg, int thread, const qfz_label_tile *tile, qfz_e
 
 static qfz_status draw(qfz_label_paint *paint, qfz_error *err)
 {
+    const qfz_output_options options = qfz_job_output_options(paint->job);
     uint8_t *rgb = NULL;
     int w, h;
     if (!paint->picture) return QFZ_OK;
     QFZ_TRY(
         qfz_picture_draw(paint->picture, (const uint8_t(*)[4])paint->palette, &rgb, &w, &h, err));
     const qfz_status st =
-        qfz_png_create(&paint->png, paint->job->quicklook, rgb, w, h, paint->job->overwrite, err);
+        qfz_png_create(&paint->png, paint->job->quicklook, rgb, w, h, &options, err);
     free(rgb);
     return st;
 }
@@ -157,6 +158,5 @@ qfz_status qfz_label_paint_place(qfz_label_paint *paint, qfz_error *err)
 qfz_status qfz_label_paint_commit(qfz_label_paint *paint, qfz_error *err)
 {
     if (paint->sink) QFZ_TRY(qfz_sink_commit(paint->sink, err));
-    if (paint->png) qfz_png_commit(paint->png);
-    return QFZ_OK;
+    return paint->png ? qfz_png_commit(paint->png, err) : QFZ_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "job/raster_options.h"
 #include "job/outputs_labels.h"
 #include "job/stored_level.h"
 
@@ -43,6 +44,7 @@ qfz_status qfz_saliency_picture_draw(qfz_outputs *out, qfz_advance_fn advance, v
 {
     const qfz_sink_spec *const spec = &out->specs[QFZ_MAIN];
     const qfz_job *const job = out->run->setup->job;
+    const qfz_output_options options = qfz_job_output_options(job);
     qfz_contours *contours = NULL;
     uint8_t *rgb = NULL;
     int w, h;
@@ -50,8 +52,7 @@ qfz_status qfz_saliency_picture_draw(qfz_outputs *out, qfz_advance_fn advance, v
     qfz_status st = gather(contours, out, advance, arg, err);
     if (st == QFZ_OK) st = qfz_contours_draw(contours, &rgb, &w, &h, err);
     qfz_contours_close(contours);
-    if (st == QFZ_OK)
-        st = qfz_png_create(&out->picture, job->quicklook, rgb, w, h, job->overwrite, err);
+    if (st == QFZ_OK) st = qfz_png_create(&out->picture, job->quicklook, rgb, w, h, &options, err);
     free(rgb);
     return st;
 }

@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "raster/error_trap.h"
+#include "raster/network.h"
 #include "raster/paths.h"
 #include "raster/temp_output.h"
 #include "raster/text.h"
@@ -50,11 +51,11 @@ struct qfz_png {
 };
 
 static qfz_status create(qfz_png *png, const char *path, const uint8_t *rgb, int w, int h,
-                         qfz_error *err)
+                         const qfz_output_options *options, qfz_error *err)
 {
     qfz_error_trap trap;
     QFZ_TRY(qfz_text_copy(&png->path, path, err));
-    QFZ_TRY(qfz_temp_name(&png->temp, path, "tmp", NULL, err));
+    QFZ_TRY(qfz_temp_name(&png->temp, path, "tmp", NULL, options->stage, err));
     QFZ_TRY(qfz_temp_reserve(png->temp, path, err));
     qfz_error_trap_begin(&trap);
     const bool ok = write_file(png->temp, rgb, w, h);
@@ -64,12 +65,13 @@ static qfz_status create(qfz_png *png, const char *path, const uint8_t *rgb, int
 }
 
 qfz_status qfz_png_create(qfz_png **png, const char *path, const uint8_t *rgb, int w, int h,
-                          bool overwrite, qfz_error *err)
+                          const qfz_output_options *options, qfz_error *err)
 {
     qfz_png *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
-    made->overwrite = overwrite;
-    const qfz_status st = create(made, path, rgb, w, h, err);
+    made->overwrite = options->overwrite;
+    made->placement.retry = options->retry;
+    const qfz_status st = create(made, path, rgb, w, h, options, err);
     if (st == QFZ_OK)
         *png = made;
     else
@@ -82,10 +84,11 @@ qfz_status qfz_png_place(qfz_png *png, qfz_error *err)
     return qfz_temp_place(png->temp, png->path, png->overwrite, &png->placement, err);
 }
 
-void qfz_png_commit(qfz_png *png)
+qfz_status qfz_png_commit(qfz_png *png, qfz_error *err)
 {
-    qfz_placement_settle(&png->placement);
+    QFZ_TRY(qfz_placement_settle(&png->placement, err));
     png->is_committed = true;
+    return QFZ_OK;
 }
 
 void qfz_png_close(qfz_png *png)
@@ -104,13 +107,16 @@ qfz_status qfz_png_write(const char *path, const uint8_t *rgb, int w, int h, boo
                          qfz_error *err)
 {
     qfz_png *png = NULL;
+    const qfz_output_options options = {.overwrite = overwrite};
     GDALAllRegister();
+    if (qfz_network_is(path))
+        return qfz_fail(err, QFZ_EARG, "%s: name a local file, and copy it", path);
     QFZ_TRY(qfz_path_check_replaceable(path, err));
     if (!overwrite && qfz_path_exists(path))
         return qfz_fail(err, QFZ_EARG, "%s: already exists; use --overwrite", path);
-    QFZ_TRY(qfz_png_create(&png, path, rgb, w, h, overwrite, err));
-    const qfz_status st = qfz_png_place(png, err);
-    if (st == QFZ_OK) qfz_png_commit(png);
+    QFZ_TRY(qfz_png_create(&png, path, rgb, w, h, &options, err));
+    qfz_status st = qfz_png_place(png, err);
+    if (st == QFZ_OK) st = qfz_png_commit(png, err);
     qfz_png_close(png);
     return st;
 }

@@ -102,6 +102,7 @@ def refused():
              (["label", "blocked.tif", "n.tif", "--attribute-table"], "name one by --regions"),
              (["label", "blocked.tif", "n.vrt", *table], "use .tif or .img"),
              (["label", "blocked.tif", "n.tif", "-of", "COG", *table], "use .tif or .img"),
+             (["label", "blocked.tif", "/vsis3/bucket/n.tif", *table, "--allow-network"], "an object gets"),
              (["simplify", "--omega", 3, "blocked.tif", "n.tif", *table], "--labels"),
              (["label", "blocked.tif", "n.tif", "--columns", "pixels", *table], "column label"),
              (["label", "blocked.tif", "n.tif", *table, "--config", "GDAL_PAM_ENABLED=NO"], "GDAL_PAM_ENABLED"),

@@ -212,6 +212,7 @@ int main(void)
     AT(qfz_plan, n_outputs);
     AT(qfz_plan, outputs);
     AT(qfz_plan, program_bytes);
+    AT(qfz_plan, engine_reason);
     SIZE(qfz_image);
     AT(qfz_image, struct_size);
     AT(qfz_image, h);
