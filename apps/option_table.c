@@ -17,7 +17,6 @@
     (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_EXPLORE) /* commands that read a raster */
 #define FOR_ALL (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
-#define FOR_PARTS (FOR_PHASES & ~FOR_TREE)
 #define FOR_EVERY (FOR_ALL | FOR_EXPLORE | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
@@ -360,7 +359,7 @@ const option option_table[] = {
      HELP("Count the regions and print the result as JSON, without an output file. DST is left "
           "out."),
      FLAG(job.count_only)},
-    {"--merge", .commands = FOR_RASTERS | FOR_INFO, .section = output,
+    {"--merge", .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
      HELP("With several processes (MPI, or --part): merge the rasters of all processes into DST. "
           "Default: DST is a VRT file (.vrt) that refers to one raster per process."),
      FLAG(job.merge)},
@@ -397,11 +396,11 @@ const option option_table[] = {
           "holds "
           "a journal is an error."),
      FLAG(job.resume)},
-    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
+    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PHASES, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "
           "in the folder of --work. Default: all."),
      .set = set_choice, .at = AT(job.phase)},
-    {"--part", TAKES("K/N"), .commands = FOR_PARTS, .section = batch,
+    {"--part", TAKES("K/N"), .commands = FOR_PHASES, .section = batch,
      HELP("Process part K of N parts of the raster, K = 1..N, in phase summarise or resolve. "
           "Required in these phases; no default."),
      .set = set_part},

@@ -174,6 +174,7 @@ static qfz_status prepare(job_run *c, qfz_error *err)
 static qfz_status look_for_end(job_run *c, qfz_report *report, bool *done, qfz_error *err)
 {
     *done = c->work && c->ranks->rank == 0 && qfz_work_folder_is_done(c->work, c->job, report);
+    if (*done) qfz_work_folder_clean(c->work);
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }

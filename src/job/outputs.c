@@ -45,6 +45,16 @@ int64_t qfz_outputs_first_row(const qfz_tiling *t, int part, int n_parts)
     return least(qfz_part_first_row(t->n_y, part, n_parts) * t->tile_h, t->h);
 }
 
+qfz_status qfz_outputs_rows(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
+                            qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
+    for (int part = 0; part <= spec->n_parts; part++)
+        (*rows)[part] = qfz_outputs_first_row(&out->run->setup->tiling, part, spec->n_parts);
+    (*rows)[spec->n_parts] = spec->h;
+    return QFZ_OK;
+}
+
 void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, const char *format, int part,
                        int n_parts)
 {
@@ -168,7 +178,7 @@ void qfz_outputs_close(qfz_outputs *out)
     qfz_png_close(out->picture);
     qfz_label_parts_close(out->label_parts);
     qfz_table_close(out->forest_table);
-    qfz_gather_close(out->forest);
+    qfz_forest_gather_close(out->forest);
     qfz_region_records_close(out->regions);
     qfz_output_journal_close(out->journal);
 }
@@ -242,10 +252,16 @@ qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, in
 }
 
 /* ------------------------------------------------------------------------------------------ end */
+void qfz_outputs_delete_part(const qfz_job *job, int part, int n_parts)
+{
+    qfz_region_parts_delete(job, part, n_parts);
+    qfz_forest_gather_delete(job, part, n_parts);
+}
+
 void qfz_outputs_abandon(const qfz_outputs *out)
 {
     for (int i = 0; i < out->n_rasters; i++)
         if (out->specs[i].n_parts > 0) qfz_parts_delete(out->specs[i].path);
     for (int part = 0; part < out->run->n_parts; part++)
-        qfz_region_parts_delete(out->run->setup->job, part, out->run->n_parts);
+        qfz_outputs_delete_part(out->run->setup->job, part, out->run->n_parts);
 }

@@ -24,6 +24,9 @@ int64_t qfz_outputs_first_row(const qfz_tiling *t, int part, int n_parts);
 qfz_status qfz_outputs_rows(const qfz_outputs *outputs, const qfz_sink_spec *spec, int64_t **rows,
                             qfz_error *err);
 
+/* Deletes the files beside tables that a part has left for the process that joins. */
+void qfz_outputs_delete_part(const qfz_job *job, int part, int n_parts);
+
 /* path = the raster of edges of a saliency in another layout, beside the result.  Written by a
  * single process, it never gets its final name. */
 qfz_status qfz_outputs_name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_parts,

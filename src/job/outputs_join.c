@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "core/memory.h"
 #include "job/output_specs.h"
 #include "job/outputs.h"
 #include "job/outputs_files.h"
@@ -18,29 +17,27 @@ static const char *stage_of(const qfz_outputs *out)
     return qfz_temp_folder_local(out->run->setup->job);
 }
 
+/* Leaves the records of this part for the process that joins. */
+static qfz_status save_parts(qfz_outputs *out, qfz_error *err)
+{
+    if (out->forest) QFZ_TRY(qfz_forest_gather_save(out->forest, out->run, err));
+    qfz_forest_gather_close(out->forest);
+    out->forest = NULL;
+    QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
+    qfz_region_records_close(out->regions);
+    out->regions = NULL;
+    return QFZ_OK;
+}
+
 /* An output in one piece is committed by qfz_outputs_join(). */
 qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
 {
     if (out->run->setup->comparison) return QFZ_OK;
     if (out->journal) QFZ_TRY(qfz_outputs_replay(out, err));
-    if (out->run->n_parts > 1) {
-        QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
-        qfz_region_records_close(out->regions);
-        out->regions = NULL;
-    }
+    if (out->run->n_parts > 1) QFZ_TRY(save_parts(out, err));
     for (int i = 0; i < out->n_rasters; i++)
         if (out->sinks[i] && out->specs[i].n_parts > 0)
             QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
-    return QFZ_OK;
-}
-
-qfz_status qfz_outputs_rows(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
-                            qfz_error *err)
-{
-    QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
-    for (int part = 0; part <= spec->n_parts; part++)
-        (*rows)[part] = qfz_outputs_first_row(&out->run->setup->tiling, part, spec->n_parts);
-    (*rows)[spec->n_parts] = spec->h;
     return QFZ_OK;
 }
 
@@ -194,6 +191,13 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status join_forest(qfz_outputs *out, qfz_error *err)
+{
+    if (out->run->n_parts == 1) return QFZ_OK;
+    QFZ_TRY(qfz_forest_gather_open(&out->forest, out->run, err));
+    return qfz_forest_gather_join(out->forest, out->run, err);
+}
+
 /* The picture of a hierarchy, from the raster of edges before it is converted. */
 static qfz_status draw_saliency(qfz_outputs *out, qfz_error *err)
 {
@@ -208,10 +212,14 @@ static qfz_status draw_saliency(qfz_outputs *out, qfz_error *err)
 static qfz_status make_forest_table(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
-    if (!out->forest) return QFZ_OK;
+    qfz_gather *rows;
+    if (!run->setup->job->forest) return QFZ_OK;
     if (out->journal) qfz_output_clean(run->setup->job->forest, stage_of(out));
     qfz_progress_begin(run->progress, "tree", QFZ_TABLE_SHARE, 0);
-    QFZ_TRY(qfz_forest_table_write(out->forest, run, &out->forest_table, err));
+    QFZ_TRY(join_forest(out, err));
+    QFZ_TRY(qfz_outputs_open_parts(out, err));
+    QFZ_TRY(qfz_forest_gather_complete(out->forest, run, qfz_outputs_labels_read, out, &rows, err));
+    QFZ_TRY(qfz_forest_table_write(rows, run, &out->forest_table, err));
     return qfz_table_finish(out->forest_table, err);
 }
 
@@ -257,6 +265,6 @@ qfz_status qfz_outputs_join(qfz_outputs *list, int64_t n, qfz_error *err)
     QFZ_TRY(finish_and_place(list, n, err));
     for (int64_t i = 0; i < n; i++)
         for (int part = 0; part < first->n_parts; part++)
-            qfz_region_parts_delete(list[i].run->setup->job, part, first->n_parts);
+            qfz_outputs_delete_part(list[i].run->setup->job, part, first->n_parts);
     return QFZ_OK;
 }

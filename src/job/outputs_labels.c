@@ -23,8 +23,8 @@ qfz_status qfz_outputs_read(const qfz_outputs *out, int thread, qfz_box box, voi
 
 /* Labels that were written, of 32 or 64 bits.  They are read into the end of the grid, from where
  * each moves forward to its place. */
-static qfz_status read_labels(void *arg, int thread, qfz_box box, qfz_label_grid labels,
-                              qfz_error *err)
+qfz_status qfz_outputs_labels_read(void *arg, int thread, qfz_box box, qfz_label_grid labels,
+                                   qfz_error *err)
 {
     const qfz_outputs *const out = arg;
     const bool is_wide = out->specs[raster_of(out)].type == QFZ_OUT_U64;
@@ -81,7 +81,7 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
     *out->labels = (qfz_label_outputs){
         .job = job,
         .source = run->source,
-        .pass = {.read = read_labels,
+        .pass = {.read = qfz_outputs_labels_read,
                  .arg = out,
                  .is_narrow = out->specs[raster_of(out)].type == QFZ_OUT_U32,
                  .n_threads = setup->n_threads,

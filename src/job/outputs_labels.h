@@ -9,6 +9,11 @@
 /* Bytes of memory that these outputs have. */
 int64_t qfz_outputs_labels_bytes(const qfz_setup *setup);
 
+/* Reads labels of a box, after qfz_outputs_open_parts(); as qfz_label_pass.read().  arg: the
+ * outputs. */
+qfz_status qfz_outputs_labels_read(void *arg, int thread, qfz_box box, qfz_label_grid labels,
+                                   qfz_error *err);
+
 /* After the last tile is in the raster of labels, before its sink is finished: reads all labels and
  * sets outputs->labels; does nothing if the job has no such outputs.  The memory of thread contexts
  * and tile cache, which the job needs no more, is freed. */

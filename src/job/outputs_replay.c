@@ -5,7 +5,6 @@
 
 #include "core/memory.h"
 #include "job/outputs_files.h"
-#include "job/region_parts.h"
 #include "job/setup_memory.h"
 #include "job/temp_folder.h"
 
@@ -89,7 +88,7 @@ static qfz_status clean_other_numbers(const qfz_outputs *out, qfz_error *err)
         qfz_output_clean(path, stage);
     }
     for (int64_t i = 0; i < others->n; i++)
-        qfz_region_parts_delete(job, others->parts[i].part - 1, others->parts[i].n_parts);
+        qfz_outputs_delete_part(job, others->parts[i].part - 1, others->parts[i].n_parts);
     return QFZ_OK;
 }
 

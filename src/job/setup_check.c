@@ -74,9 +74,6 @@ static qfz_status check_forest(const qfz_job *job, qfz_error *err)
                         "%s: tree has no neighbours, statistics, colours, polygons and chosen "
                         "columns; use qfz regions with its labels",
                         job->dst);
-    if (job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1))
-        return qfz_fail(err, QFZ_EARG,
-                        "tree runs in one process; start it without MPI ranks and phases");
     return QFZ_OK;
 }
 

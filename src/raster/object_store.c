@@ -8,12 +8,10 @@
 #include <cpl_vsi.h>
 #include <cpl_vsi_error.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "raster/error_trap.h"
 #include "raster/network.h"
-#include "raster/temp_output.h"
 
 static const char *const prefixes[] = {"/vsis3/", "/vsigs/"};
 
@@ -94,18 +92,4 @@ qfz_status qfz_object_fail(const char *path, const char *what, const char *why, 
                     "right to write to it, and GDAL's credentials (%s)",
                     path, bucket_n, bucket, bucket + bucket_n + 1, what, *why ? ": " : "", why,
                     *answer ? "; the storage answers: " : "", answer, credentials_of(path));
-}
-
-qfz_status qfz_object_check_writable(const char *path, qfz_error *err)
-{
-    char *temp = NULL;
-    qfz_error_trap trap;
-    QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, NULL, err));
-    qfz_error_trap_begin(&trap);
-    VSILFILE *const file = VSIFOpenL(temp, "wb");
-    const bool ok = file && VSIFCloseL(file) == 0;
-    if (ok) (void)VSIUnlink(temp);
-    qfz_error_trap_end(&trap);
-    free(temp);
-    return ok ? QFZ_OK : qfz_object_fail(path, "it cannot be written", trap.failure, err);
 }

@@ -15,10 +15,6 @@ bool qfz_object_is(const char *path);
  * options->allow_network, or to a file system that qfz does not write to. */
 qfz_status qfz_object_check(const qfz_output_options *options, const char *path, qfz_error *err);
 
-/* Writes an empty object beside path and deletes it.  QFZ_EIO if the bucket refuses: the message
- * names bucket, key and remedy. */
-qfz_status qfz_object_check_writable(const char *path, qfz_error *err);
-
 /* Discards the parts of uploads of this object, and of objects whose names begin with its name,
  * that killed processes have left. */
 void qfz_object_clean(const char *path);

@@ -63,7 +63,6 @@ static qfz_status check_writable(const char *path, qfz_error *err)
 {
     char *temp = NULL;
     qfz_error_trap trap;
-    if (qfz_object_is(path)) return qfz_object_check_writable(path, err);
     QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, NULL, err));
     qfz_error_trap_begin(&trap);
     errno = 0;
@@ -73,6 +72,8 @@ static qfz_status check_writable(const char *path, qfz_error *err)
     qfz_error_trap_end(&trap);
     free(temp);
     if (ok) return QFZ_OK;
+    if (qfz_object_is(path))
+        return qfz_object_fail(path, "it cannot be written", trap.failure, err);
     return qfz_error_trap_fail(&trap, err, QFZ_EIO, path,
                                why ? strerror(why) : "its folder is not writable");
 }

@@ -244,8 +244,6 @@ static void senseless_phases_are_refused(void **state)
     REFUSED(QFZ_LABEL, job.phase = QFZ_PHASE_STITCH, "needs --work");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_STITCH, job.ranks = &two),
             "a phase is for one process");
-    REFUSED(QFZ_FOREST, (job.work = "w", job.phase = QFZ_PHASE_STITCH), "tree runs in one process");
-    REFUSED(QFZ_FOREST, job.ranks = &two, "tree runs in one process");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_RESOLVE), "one part at a time");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_RESOLVE, job.n_parts = 2),
             "part 0 of 2");
