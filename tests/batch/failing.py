@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """failing.py QFZ SHIM ranks|alone [SEED [MOST [JOBS]]]: the n-th call of a kind fails, once or for ever: an
-allocation, a read, a write, a rename, a message to another rank.  The command ends
+allocation, a read, a write, a rename, a thread, a message to another rank.  The command ends
 with its usual result, or with status 1, one message, no output and no temporary file.
 
 MOST: values of n for each command and kind, at random; 0: every n.  JOBS: names of commands."""
@@ -21,14 +21,14 @@ need("gdal_translate", "gdalinfo")
 RANKS = on_ranks([sys.argv[0], sys.argv[1], sys.argv[3]])
 test = Test(sys.argv[1], int(sys.argv[4]) if len(sys.argv) > 4 else 1)
 MOST = int(sys.argv[5]) if len(sys.argv) > 5 else 1
-ENOMEM, EIO, ENOSPC, EACCES = 12, 5, 28, 13
+ENOMEM, EIO, ENOSPC, EACCES, EAGAIN = 12, 5, 28, 13, 11
 COMMON = ["-q", "--tile", "32", "--retries", "1", "--config", "GDAL_NUM_THREADS", "1"]
 ENGINE = [*COMMON, "--engine", "cpu", "-j", "2"]
 
 # Kind of call, error.
 KINDS = [("malloc", ENOMEM), ("open", EACCES), ("read", EIO), ("write", EIO), ("write", ENOSPC),
          ("rename", EACCES), ("link", EACCES), ("unlink", EACCES), ("mkdir", EACCES), ("fsync", EIO),
-         ("ftruncate", EIO), ("close", EIO)]
+         ("ftruncate", EIO), ("close", EIO), ("thread", EAGAIN)]
 if RANKS:
     KINDS = [("mpi", EIO), ("malloc", ENOMEM), ("write", ENOSPC), ("rename", EACCES)]
 
