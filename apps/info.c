@@ -28,6 +28,7 @@ static const json_field fields[] = {
     {"tile_height", "Height of a tile in pixels."},
     {"passes", "Number of passes over the pixels."},
     {"engine", "Engine: cpu or cuda."},
+    {"engine_reason", "Why this engine; empty where the options name it."},
     {"gpus", "Number of GPUs; 0 for the CPU engine."},
     {"gpu_memory_bytes", "Memory limit of each GPU in bytes."},
     {"threads", "Number of threads of each process."},
@@ -88,6 +89,7 @@ static void print_json(const request *r, const qfz_plan *plan)
     json_integer(&j, "tile_height", plan->tile_h);
     json_integer(&j, "passes", plan->passes);
     json_text(&j, "engine", plan->engine);
+    json_text(&j, "engine_reason", plan->engine_reason);
     json_integer(&j, "gpus", plan->n_gpus);
     json_integer(&j, "gpu_memory_bytes", plan->gpu_memory_bytes);
     json_integer(&j, "threads", plan->n_threads);
@@ -181,6 +183,7 @@ static void print_text(const request *r, const qfz_plan *plan)
     if (plan->n_gpus)
         printf(", %d GPU%s with %.0f MB each", plan->n_gpus, plural(plan->n_gpus),
                mb(plan->gpu_memory_bytes));
+    if (plan->engine_reason[0]) printf(" (%s)", plan->engine_reason);
     printf("\n");
     printf("tiles    %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " pixels\n",
            plan->tiles_x, plan->tiles_y, plan->tile_w, plan->tile_h);

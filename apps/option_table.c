@@ -17,7 +17,6 @@
     (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_EXPLORE) /* commands that read a raster */
 #define FOR_ALL (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH)
 #define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
-#define FOR_PARTS (FOR_PHASES & ~FOR_TREE)
 #define FOR_EVERY (FOR_ALL | FOR_EXPLORE | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
@@ -282,11 +281,26 @@ const option option_table[] = {
           "that touch, in sides or corners, have different colours; 0 is no region. The extension "
           "of FILE selects the GDAL driver. simplify needs --labels too. Default: no such raster."),
      .set = set_text, .at = AT(job.colors)},
-    {"--quicklook", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
+    {"--quicklook", TAKES("FILE"), .commands = FOR_RASTERS | FOR_TREE | FOR_REGIONS | FOR_INFO,
      .section = output,
-     HELP("Also draw the regions and their borders into the PNG image FILE of at most 2048 x 2048 "
-          "pixels, in the colours of --colors. simplify needs --labels too. Default: no image."),
+     .help = {{FOR_SALIENCY, "Also draw the hierarchy into the PNG image FILE of at most 2048 x "
+                             "2048 pixels: lines between the regions, the greater the saliency "
+                             "the darker and wider. Default: no image."},
+              {0, "Also draw the regions and their borders into the PNG image FILE of at most 2048 "
+                  "x 2048 pixels; see --quicklook-style. simplify needs --labels too. Default: no "
+                  "image."}},
      .set = set_text, .at = AT(job.quicklook)},
+    {"--quicklook-style", TAKES("colors|means|image"),
+     .commands = FOR_LABELS | FOR_TREE | FOR_REGIONS | FOR_INFO, .section = output,
+     .help = {{FOR_CUT | FOR_REGIONS,
+               "What --quicklook shows under the borders: colors (different where regions touch), "
+               "means (each region in the mean of the image --stats) or image (the image --stats "
+               "itself). Default: colors."},
+              {0, "What --quicklook shows under the borders: colors (different where regions "
+                  "touch), means (each region in the mean of its pixels in the picture) or image "
+                  "(SRC itself). Red, green and blue are the bands so called, else bands 3, 2 and "
+                  "1 of four or more. Default: colors."}},
+     .set = set_choice, .at = AT(job.quicklook_style)},
     {"--polygons", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Write the polygon of each region to FILE: label, pixels, area (square metres) and a "
@@ -345,7 +359,7 @@ const option option_table[] = {
      HELP("Count the regions and print the result as JSON, without an output file. DST is left "
           "out."),
      FLAG(job.count_only)},
-    {"--merge", .commands = FOR_RASTERS | FOR_INFO, .section = output,
+    {"--merge", .commands = FOR_RASTERS | FOR_TREE | FOR_INFO, .section = output,
      HELP("With several processes (MPI, or --part): merge the rasters of all processes into DST. "
           "Default: DST is a VRT file (.vrt) that refers to one raster per process."),
      FLAG(job.merge)},
@@ -382,11 +396,11 @@ const option option_table[] = {
           "holds "
           "a journal is an error."),
      FLAG(job.resume)},
-    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PARTS, .section = batch,
+    {"--phase", TAKES("all|summarise|stitch|resolve"), .commands = FOR_PHASES, .section = batch,
      HELP("Run only this phase of the job, in one process. The processes of the job exchange files "
           "in the folder of --work. Default: all."),
      .set = set_choice, .at = AT(job.phase)},
-    {"--part", TAKES("K/N"), .commands = FOR_PARTS, .section = batch,
+    {"--part", TAKES("K/N"), .commands = FOR_PHASES, .section = batch,
      HELP("Process part K of N parts of the raster, K = 1..N, in phase summarise or resolve. "
           "Required in these phases; no default."),
      .set = set_part},
@@ -441,8 +455,9 @@ const option option_table[] = {
      .at = AT(job.n_threads), .low = 1, .high = 4096},
     {"--engine", TAKES("auto|cpu|cuda"), .commands = FOR_JOBS | FOR_INFO | FOR_BENCH,
      .section = running,
-     HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and the "
-          "raster is large enough, else cpu). The result does not depend on it. Default: auto."),
+     HELP("Engine that computes: cpu, cuda, or auto (cuda if a GPU is visible and usable and "
+          "finishes first by measured rates, else cpu). The result does not depend on it. "
+          "Default: auto."),
      .set = set_choice, .at = AT(job.engine)},
     {"--gpus", TAKES("N[,N...]"), .commands = FOR_RASTERS | FOR_INFO, .section = running,
      HELP("GPUs that share the tiles, counted from 0 among the GPUs that CUDA_VISIBLE_DEVICES "
@@ -467,7 +482,8 @@ const option option_table[] = {
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--allow-network", .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
-          "the like, or a VRT that names such a source. Default: such sources are an error."),
+          "the like, or a VRT that names such a source; write outputs to /vsis3/ and /vsigs/. "
+          "Default: such sources and outputs are an error."),
      FLAG(job.allow_network)},
     {"--trust-source", .commands = FOR_JOBS | FOR_INFO, .section = running,
      HELP("Do not compare checksums of the pixels in later passes with those of the first pass. "

@@ -7,8 +7,8 @@
 static int run(request *r)
 {
     complain(r->command,
-             "%s: no such task; the tasks are label, simplify, saliency, cut and "
-             "curve",
+             "%s: no such task; the tasks are label, simplify, saliency, cut, curve and "
+             "tree",
              r->operands[0]);
     return EXIT_USAGE;
 }
@@ -23,16 +23,16 @@ const command run_command = {
     .summary = "one phase of a task in one process, for job arrays",
     .description =
         "Runs one phase of TASK on one part of the raster. TASK is label, simplify, saliency, "
-        "cut or curve; its options are accepted before and after TASK. All processes of a job have "
-        "the same "
-        "folder --work and the same options of TASK.\n\n"
+        "cut, curve or tree; its options are accepted before and after TASK. All processes of a "
+        "job "
+        "have the same folder --work and the same options of TASK.\n\n"
         "First run phase summarise for every part K of N; when all parts are complete, run phase "
-        "stitch once; then run phase resolve for every part. For simplify, run summarise and "
-        "stitch twice before resolve, and with --min-area once more; for curve, resolve is left "
-        "out, and stitch prints the "
-        "result. The parts of a phase may run in any order, at the same time "
-        "and on different machines, and may be repeated. Each process prints the phase to run "
-        "next. The last process of resolve completes the output.",
+        "stitch once; then run phase resolve for every part. For simplify and tree, run summarise "
+        "and stitch twice before resolve. With --min-area, run both once more than without, but "
+        "for tree, which always filters. For curve, resolve is left out, and stitch prints the "
+        "result. The parts of a phase may run in any order, at the same time and on different "
+        "machines, and may be repeated. Each process prints the phase to run next. The last "
+        "process of resolve completes the output.",
     .example =
         "qfz run --phase summarise --part 3/16 --work /scratch/w saliency mosaic.vrt out.vrt\n"
         "qfz run --phase stitch --work /scratch/w saliency mosaic.vrt out.vrt\n"

@@ -21,7 +21,7 @@ const command tree_command = {
         "Joining the regions a and b of all rows with level <= A gives the regions of qfz label "
         "--alpha A. The rows are in the order in which they join: by level, then in an order that "
         "depends on the raster alone. A row joins two regions that no earlier row has joined.\n\n"
-        "The CPU engine computes the tree, in one process.",
+        "The CPU engine computes the tree.",
     .example = "qfz tree --distance linf scene.tif regions.tif tree.csv\n"
                "qfz tree --distance linf --min-area 25 --regions areas.csv scene.tif regions.tif "
                "tree.parquet",

@@ -36,10 +36,18 @@ install(DIRECTORY python/qfz DESTINATION lib/python3/dist-packages COMPONENT pyt
 if(BUILD_TESTING AND NOT QFZ_PYTHON STREQUAL OFF AND NOT CMAKE_CROSSCOMPILING
     AND NOT CMAKE_C_FLAGS MATCHES -fsanitize)
     if(QFZ_PYTHON_COMMAND)
+        set(environment "PYTHONPATH=${CMAKE_SOURCE_DIR}/python" PYTHONDONTWRITEBYTECODE=1
+            "QFZ_LIBRARY=$<TARGET_FILE:qfz_shared>" "QFZ_TEST_DATA=${QFZ_TEST_DATA}"
+            "QFZ_COMMAND=$<$<TARGET_EXISTS:qfz>:$<TARGET_FILE:qfz>>")
+        set(tests ${CMAKE_SOURCE_DIR}/python/tests)
         add_test(NAME python COMMAND ${QFZ_PYTHON_COMMAND} -m pytest -q -p no:cacheprovider
-            ${CMAKE_SOURCE_DIR}/python/tests)
-        set_tests_properties(python PROPERTIES LABELS python ENVIRONMENT
-            "PYTHONPATH=${CMAKE_SOURCE_DIR}/python;PYTHONDONTWRITEBYTECODE=1;QFZ_LIBRARY=$<TARGET_FILE:qfz_shared>;QFZ_COMMAND=$<$<TARGET_EXISTS:qfz>:$<TARGET_FILE:qfz>>;QFZ_TEST_DATA=${QFZ_TEST_DATA}")
+            --ignore ${tests}/test_qgis_process.py ${tests})
+        set_tests_properties(python PROPERTIES LABELS python ENVIRONMENT "${environment}")
+        # QGIS takes a second to start, and the test starts it often.
+        add_test(NAME qgis COMMAND ${QFZ_PYTHON_COMMAND} -m pytest -q -rs -p no:cacheprovider
+            ${tests}/test_qgis_process.py)
+        set_tests_properties(qgis PROPERTIES LABELS "python;long" ENVIRONMENT "${environment}"
+            SKIP_REGULAR_EXPRESSION "\n[0-9]+ skipped in")
     else()
         add_test(NAME python COMMAND sh -c "echo skipped: needs python3 with NumPy and pytest; exit 77")
         set_tests_properties(python PROPERTIES LABELS python SKIP_RETURN_CODE 77)

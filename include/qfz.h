@@ -219,6 +219,16 @@ typedef enum qfz_overviews {
     QFZ_OVERVIEWS_MODE
 } qfz_overviews;
 
+/* What qfz_job.quicklook shows of regions, with their borders: colours that differ where regions
+ * touch; the means of the pixels that the picture shows; the image itself, under the borders. Means
+ * and image are of src (label, simplify) or of stats (cut, regions): of its bands of red, green and
+ * blue, else of bands 3, 2 and 1 of at least four, of three bands, or of the first. */
+typedef enum qfz_quicklook_style {
+    QFZ_QUICKLOOK_COLORS = 0,
+    QFZ_QUICKLOOK_MEANS,
+    QFZ_QUICKLOOK_IMAGE
+} qfz_quicklook_style;
+
 /* A pixel is invalid if all of its bands hold nodata, or if any does. */
 typedef enum qfz_nodata_rule { QFZ_NODATA_ALL = 0, QFZ_NODATA_ANY } qfz_nodata_rule;
 
@@ -353,7 +363,9 @@ typedef struct qfz_job {
                            in square metres (without a CRS, in square units of the geotransform); 0:
                            none */
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
-    bool allow_network;   /* src and mask, and what a VRT names, may be read over a network */
+    bool allow_network;   /* src and mask, and what a VRT names, may be read over a network, and
+                             outputs may be objects in buckets (/vsis3/, /vsigs/), which are made in
+                             work, without it in the folder that TMPDIR names, else in /tmp */
     bool trust_source;    /* true: the pixels of src do not change during the job, and checksums of
                              them, which later passes compare, are left out */
     bool unused_flags[2]; /* must be false */
@@ -381,8 +393,10 @@ typedef struct qfz_job {
     /* label, simplify (with labels), cut, regions: also write an 8-bit raster with a colour table,
      * in which regions that touch, in sides or corners, have different colours; or NULL. */
     const char *colors;
-    /* label, simplify (with labels), cut, regions: also draw the regions in such colours, with
-     * their borders, into a PNG image of at most 2048 x 2048 pixels; or NULL. */
+    /* label, simplify (with labels), cut, tree, regions: also draw the regions in the style of
+     * quicklook_style, with their borders, into a PNG image of at most 2048 x 2048 pixels.
+     * saliency: draw the hierarchy as lines, the greater the level the darker and wider.  Or NULL.
+     */
     const char *quicklook;
     /* forest: the table, with the columns a, b (labels of two regions, a < b), level (the
      * dissimilarity at which they meet) and x, y (the middle of the edge in the CRS of src).  Rows
@@ -415,6 +429,8 @@ typedef struct qfz_job {
     int64_t n_alphas;
     uint64_t *alpha_regions; /* receives the number of regions of each of the n_alphas alphas, after
                                 success; NULL: not wanted */
+    qfz_quicklook_style quicklook_style;
+    bool unused_flags_too[4]; /* must be false */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no
@@ -509,8 +525,9 @@ typedef struct qfz_plan {
                                    no table */
     int n_outputs;
     qfz_plan_output outputs[QFZ_PLAN_OUTPUTS];
-    int64_t program_bytes; /* of memory_bytes, for the program, its libraries, and tables of tiles
-                              and blocks */
+    int64_t program_bytes;   /* of memory_bytes, for the program, its libraries, and tables of tiles
+                                and blocks */
+    char engine_reason[256]; /* why this engine; "": the job names it */
 } qfz_plan;
 
 static inline qfz_plan qfz_plan_default(void)

@@ -6,7 +6,7 @@ qfz_add_test(test_progress_log unit/test_progress_log.c ${CMAKE_SOURCE_DIR}/apps
 target_include_directories(test_progress_log PRIVATE ${CMAKE_SOURCE_DIR}/apps)
 qfz_add_test(test_gpus unit/test_gpus.c ${CMAKE_SOURCE_DIR}/apps/gpus.c)
 target_include_directories(test_gpus PRIVATE ${CMAKE_SOURCE_DIR}/apps)
-foreach(subject api jobs alphas check plan handles stops keep region_parts)
+foreach(subject api jobs alphas check plan handles stops keep parts region_parts)
     qfz_add_test(test_${subject} property/test_${subject}.c oracle/oracle.c)
     target_include_directories(test_${subject} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
 endforeach()
@@ -50,6 +50,7 @@ qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.p
 qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_columns python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/columns.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_overviews python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/overviews.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_quicklook python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/quicklook.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
 # Special values, one pixel wide, thousands of bands, blocks of any size.
@@ -81,6 +82,10 @@ foreach(part parts kill curve faults stalled docs)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
 qfz_add_batch_test(batch_tmpfs faults tmpfs)
+# Outputs in buckets: of a server of the tests' own, and of the Python package moto.
+foreach(way alone ranks moto)
+    qfz_add_batch_test(batch_storage_${way} storage ${way})
+endforeach()
 # The n-th allocation, read, write ... fails, by a library that takes the place of libc's functions;
 # a sanitizer has allocators of its own.
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)

@@ -78,18 +78,19 @@ run_one() {
                 regions ? regions : "-", s, w * h / 1e6 / (s > 0 ? s : 1e-9), rss / 1048576 }'
 }
 
-# picture OUT.png ARGUMENTS...: draws it and prints its path.
-picture() {
-    local png=$1
-    shift
-    "$build/tools/quicklook" "$1" "$2" "$png" "${@:3}" || fail "no picture of $2"
-    echo "    $png"
+# suggest SRC REGIONS: alpha, the least one that gives no more regions, and omega.
+suggest() {
+    local json
+    json=$("$qfz" label -q --json --count-only --distance linf --regions-target "$2" "$1") || return 1
+    value alpha <<<"$json" | LC_ALL=C awk '{ printf "%.9g %.9g\n", $1, 6 * $1 }'
 }
 
-# map OUT.png LABELS: draws the regions and their borders and prints its path.
-map() {
-    "$qfz" regions -q --overwrite --quicklook "$1" "$2" || fail "no picture of $2"
-    echo "    $1"
+# target SRC: a fiftieth of its pixels.
+target() {
+    local json
+    json=$("$qfz" info --json "$1") || return 1
+    LC_ALL=C awk -v w="$(value width <<<"$json")" -v h="$(value height <<<"$json")" \
+        'BEGIN { printf "%d", w * h / 50 + 1 }'
 }
 
 # show NAME FILE [ALPHA OMEGA]: all of it for one raster.
@@ -97,8 +98,8 @@ show() {
     local name=$1 src=$2 to=$out/$1 alpha=${3-} omega=${4-}
     mkdir -p "$to"
     if [ -z "$alpha" ]; then
-        read -r alpha omega < <("$build/tools/quicklook" suggest "$src") ||
-            fail "$src: GDAL reads no raster from it"
+        read -r alpha omega < <(suggest "$src" "$(target "$src")") ||
+            fail "$src: no alpha was found"
     fi
     echo
     echo "$name: $src"
@@ -107,17 +108,21 @@ show() {
     echo
     printf '  %-9s %17s %12s %12s %9s %9s %9s\n' job 'width x height' 'valid px' regions seconds \
         Mpx/s 'peak MB'
-    run_one label label --distance linf --alpha "$alpha" "$src" "$to/labels.tif"
+    run_one label label --distance linf --alpha "$alpha" --quicklook-style image \
+        --quicklook "$to/labels.png" "$src" "$to/labels.tif"
     run_one simplify simplify --distance linf --alpha "$alpha" --omega "$omega" \
-        --labels "$to/regions.tif" "$src" "$to/simplified.tif"
-    run_one saliency saliency --distance linf "$src" "$to/saliency.tif"
+        --labels "$to/regions.tif" --quicklook-style means --quicklook "$to/simplified.png" \
+        "$src" "$to/simplified.tif"
+    run_one map simplify --distance linf --alpha "$alpha" --omega "$omega" --min-area 25 \
+        --labels "$to/map_regions.tif" --quicklook "$to/map.png" "$src" "$to/map.tif"
+    run_one saliency saliency --distance linf --min-area 25 --quicklook "$to/saliency.png" "$src" \
+        "$to/saliency.tif"
     echo
-    echo "  pictures (input, alpha-components, (alpha, omega)-components, painted, saliency):"
-    picture "$to/input.png" image "$src"
-    map "$to/labels.png" "$to/labels.tif"
-    map "$to/regions.png" "$to/regions.tif"
-    picture "$to/simplified.png" image "$to/simplified.tif" "$src"
-    picture "$to/saliency.png" saliency "$to/saliency.tif"
+    echo "  pictures (alpha-components over the image, (alpha, omega)-components in their means, those" \
+        "of at least 25 pixels in colours, saliency):"
+    for picture in labels simplified map saliency; do
+        echo "    $to/$picture.png"
+    done
 }
 
 "$qfz" --version

@@ -14,27 +14,22 @@ mkdir -p "$pictures"
 
 value() { grep -oE "\"$1\" *: *(\"[^\"]*\"|[-+.0-9eE]+)" | head -n 1 | sed -E 's/^[^:]*: *//; s/"//g'; }
 
-# look MODE RASTER: draws the picture look.png.
-look() {
-    if [ "$1" = labels ]; then
-        "$qfz" regions -q --overwrite --quicklook "$scratch/look.png" "$2"
-    else
-        "$build/tools/quicklook" "$1" "$2" "$scratch/look.png" >"$scratch/said"
-    fi
+# jpeg FROM NAME [OPTION...]: a JPEG of 480 pixels across.
+jpeg() {
+    gdal_translate -q -of JPEG -co QUALITY=85 -r average -outsize 480 0 "${@:3}" "$1" "$pictures/$2.jpg"
+    rm -f "$pictures/$2.jpg.aux.xml"
 }
 
-# picture MODE RASTER NAME [WINDOW]: a JPEG of 480 pixels across; WINDOW is x y w h.
-picture() {
-    local from=$2
-    if [ $# -ge 4 ]; then
-        # shellcheck disable=SC2086
-        gdal_translate -q -srcwin $4 "$2" "$scratch/window.tif"
-        from=$scratch/window.tif
-    fi
-    look "$1" "$from"
-    gdal_translate -q -of JPEG -co QUALITY=85 -b 1 -b 2 -b 3 -r average -outsize 480 0 \
-        "$scratch/look.png" "$pictures/$3.jpg"
-    rm -f "$pictures/$3.jpg.aux.xml"
+# look NAME COMMAND...: the picture that this command of qfz draws.
+look() {
+    "$qfz" "${@:2}" -q --overwrite --quicklook "$scratch/look.png"
+    jpeg "$scratch/look.png" "$1"
+}
+
+# window NAME LABELS X Y WIDTH HEIGHT: the regions of a part of the labels.
+window() {
+    gdal_translate -q -srcwin "${@:3}" "$2" "$scratch/window.tif"
+    look "$1" regions "$scratch/window.tif"
 }
 
 # row SOURCE OUTPUT ARGUMENTS...: runs the command, prints what it took.
@@ -64,17 +59,26 @@ row dem/etopo5_f32.tif relief_zones.tif label --alpha 25
 row dem/etopo5_f32.tif relief_simple.tif simplify --alpha 60 --omega 600
 row dem/etopo5_f32.tif relief_saliency.tif saliency
 
-picture rgb "$data/mosaic/s2_aber_overlap.vrt" aber_input
-picture rgb "$scratch/aber_simple.tif" aber_simple
-picture rgb "$scratch/aber_map.tif" aber_map
-picture labels "$scratch/aber_regions.tif" aber_regions
-picture labels "$scratch/aber_zones.tif" aber_zones
-picture saliency "$scratch/aber_saliency.tif" aber_saliency
-picture rgb "$data/demo/landsat7_bahamas_rgb_u8_nd0.tif" bahamas_input
-picture rgb "$scratch/bahamas_simple.tif" bahamas_simple
-picture saliency "$scratch/bahamas_saliency.tif" bahamas_saliency
-picture labels "$scratch/crops.tif" crops '2000 2000 3000 3000'
-picture labels "$scratch/islands.tif" islands '34000 8000 6000 6000'
-picture gray "$data/dem/etopo5_f32.tif" relief_input
-picture gray "$scratch/relief_simple.tif" relief_simple
-picture saliency "$scratch/relief_saliency.tif" relief_saliency
+aber=$data/mosaic/s2_aber_overlap.vrt
+bahamas=$data/demo/landsat7_bahamas_rgb_u8_nd0.tif
+relief=$data/dem/etopo5_f32.tif
+jpeg "$aber" aber_input -b 3 -b 2 -b 1 -ot Byte -scale_1 22 128 -scale_2 52 122 -scale_3 30 103
+look aber_simple simplify --distance linf --alpha 80 --omega 500 --labels "$scratch/l.tif" \
+    --quicklook-style means "$aber" "$scratch/s.tif"
+look aber_map simplify --distance linf --alpha 80 --omega 500 --min-area 25 --labels "$scratch/l.tif" \
+    --quicklook-style means "$aber" "$scratch/s.tif"
+look aber_lines regions --quicklook-style image --stats "$aber" "$scratch/aber_regions.tif"
+look aber_regions regions "$scratch/aber_regions.tif"
+look aber_zones regions "$scratch/aber_zones.tif"
+look aber_saliency saliency --distance linf "$aber" "$scratch/s.tif"
+look aber_contours saliency --distance linf --min-area 25 "$aber" "$scratch/s.tif"
+jpeg "$bahamas" bahamas_input
+look bahamas_simple simplify --distance linf --connectivity 8 --alpha 12 --omega 60 \
+    --labels "$scratch/l.tif" --quicklook-style means "$bahamas" "$scratch/s.tif"
+look bahamas_saliency saliency --distance linf "$bahamas" "$scratch/s.tif"
+window crops "$scratch/crops.tif" 2000 2000 3000 3000
+window islands "$scratch/islands.tif" 34000 8000 6000 6000
+jpeg "$relief" relief_input -ot Byte -scale -6000 3000
+look relief_simple simplify --alpha 60 --omega 600 --labels "$scratch/l.tif" --quicklook-style means \
+    "$relief" "$scratch/s.tif"
+look relief_saliency saliency "$relief" "$scratch/s.tif"

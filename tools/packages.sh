@@ -31,6 +31,10 @@ missing_packages() {
         /usr/bin/python3 -c 'import numpy, pytest'; } 2>/dev/null; then
         printf '%s\n' python3-numpy python3-pytest
     fi
+    for pair in dask.array:python3-dask hypothesis:python3-hypothesis; do
+        [ "${1-}" != tests ] || { python3 -c "import ${pair%%:*}" ||
+            /usr/bin/python3 -c "import ${pair%%:*}"; } 2>/dev/null || echo "${pair##*:}"
+    done
     # The documentation's site.
     if [ "${1-}" = tests ] && ! command -v mkdocs >/dev/null; then
         echo mkdocs

@@ -4,13 +4,14 @@
 Functions on arrays: `label`, `simplify`, `saliency`, `cut`, `regions`, `neighbours`, `tree`,
 `curve`, `linkage`.
 Functions on files of any size: `label_file`, `simplify_file`, `saliency_file`, `cut_file`,
-`curve_file`, `regions_file`, `tree_file`, `check_file`.
+`curve_file`, `regions_file`, `tree_file`, `check_file`, `explore_file`.
 Modules: `qfz.chunks` and `qfz.dask` for images larger than memory, `qfz.xr` for xarray.
 The GIL is released while the C library computes; the functions can run in several threads at the
 same time.
 """
 
 from ._arrays import cut, label, saliency, simplify
+from ._explore import explore_file
 from ._files import (
     CheckReport,
     FileCurve,
@@ -60,6 +61,7 @@ __all__ = [
     "curve_file",
     "cut",
     "cut_file",
+    "explore_file",
     "label",
     "label_file",
     "linkage",

@@ -11,23 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _structs
-from ._image import Bools, Source, read_edges, read_levels
+from ._image import Bools, Source, is_device_array, read_edges, read_levels
 from ._session import Session, criterion
 
 Labels = npt.NDArray[np.uint32]
 
 
-def _on_device(image: Any, edges: Any, engine: str) -> bool:
-    """Return whether an image is in the memory of a GPU."""
-    there = hasattr(image, "__cuda_array_interface__") or hasattr(image, "__dlpack_device__")
-    if not there:
+def _on_device(image: Any, edges: Any, min_area: int | None, engine: str) -> bool:
+    """Return whether an image is in the memory of a GPU; refuse what needs the CPU engine."""
+    if not is_device_array(image):
         return False
-    from . import _device
-
-    if not _device.is_device_array(image):
-        return False
-    if edges is not None:
-        raise ValueError("an image on a GPU has no edges; the CPU engine has them")
+    given = "edges" if edges is not None else "min_area" if min_area and min_area > 1 else ""
+    if given:
+        raise ValueError(
+            f"{given} of an image on a GPU: only the CPU engine has them; copy the image to the host "
+            "(cupy.asnumpy(image), tensor.cpu(), numpy.asarray(image) of JAX)"
+        )
     if engine not in ("auto", "cuda"):
         raise ValueError(f"engine is {engine!r}; an image on a GPU needs auto or cuda")
     return True
@@ -129,7 +128,7 @@ def label(
     """
     rule = criterion(connectivity, distance, alpha, omega, min_area, weights)
     part = _structs.PART_LABEL if omega is None else _structs.PART_ALPHA_OMEGA
-    if type(image) is not np.ndarray and _on_device(image, edges, engine):
+    if type(image) is not np.ndarray and _on_device(image, edges, min_area, engine):
         from . import _device
 
         made: tuple[Any, int] = _device.label(image, rule, part, channel_axis, mask, background)
@@ -173,7 +172,7 @@ def simplify(
      [11 51 51]]
     """
     rule = criterion(connectivity, distance, alpha, omega, min_area, weights)
-    if type(image) is not np.ndarray and _on_device(image, edges, engine):
+    if type(image) is not np.ndarray and _on_device(image, edges, min_area, engine):
         from . import _device
 
         on_device: npt.NDArray[Any] = _device.simplify(image, rule, channel_axis, mask)
@@ -225,7 +224,7 @@ def saliency(
     [[ 1.  7.  1. nan]]
     """
     rule = criterion(connectivity, distance, None, None, min_area, weights)
-    if type(image) is not np.ndarray and _on_device(image, edges, engine):
+    if type(image) is not np.ndarray and _on_device(image, edges, min_area, engine):
         from . import _device
 
         on_device: npt.NDArray[Any] = _device.saliency(image, rule, channel_axis, mask)

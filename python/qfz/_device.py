@@ -16,19 +16,10 @@ from typing import Any
 import numpy as np
 
 from . import _structs
-from ._image import pixel_type
+from ._image import is_device_array, pixel_type
 from ._session import DeviceSession, has_float_levels
 
-_CUDA = (2, 13)  # DLPack's numbers of CUDA devices: CUDA, managed memory
-
-
-def is_device_array(image: Any) -> bool:
-    """Return whether an object is in the memory of an NVIDIA GPU."""
-    if hasattr(image, "__cuda_array_interface__"):
-        return True
-    if isinstance(image, (np.ndarray, list, tuple)) or not hasattr(image, "__dlpack_device__"):
-        return False
-    return int(image.__dlpack_device__()[0]) in _CUDA
+__all__ = ["is_device_array", "label", "library_of", "saliency", "simplify"]
 
 
 class CuPy:

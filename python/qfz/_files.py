@@ -110,9 +110,10 @@ class Options(TypedDict, total=False):
     retries : of a read or write that failed
     work : folder of a journal
     phase : "all", "summarise", "stitch" or "resolve"; with part = (K, N), and work
-    progress : function that is called with a `Progress` now and then, from any thread, one call at
-        a time; the job is cancelled if it raises an exception, which the caller of the job receives
-        (raised in the last call, of the step "end", it comes too late: the outputs are there)
+    progress : True for a progress bar of tqdm, which must be installed; or a function that is called
+        with a `Progress` now and then, from any thread, one call at a time; the job is cancelled if
+        it raises an exception, which the caller of the job receives (raised in the last call, of
+        the step "end", it comes too late: the outputs are there)
     """
 
     distance: str
@@ -148,7 +149,23 @@ class Options(TypedDict, total=False):
     work: Name
     phase: str
     part: tuple[int, int]
-    progress: Callable[[Progress], object]
+    progress: Callable[[Progress], object] | bool
+
+
+class _Bar:
+    """A progress bar of tqdm."""
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            raise ImportError("progress=True needs tqdm, which is not installed") from None
+        self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far the job is."""
+        self.bar.set_description(progress.step, refresh=False)
+        self.bar.update(100 * progress.done - self.bar.n)
 
 
 def _bytes_of(name: Name) -> bytes:
@@ -193,6 +210,10 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "stats": ("stats", _bytes_of),
     "colors": ("colors", _bytes_of),
     "quicklook": ("quicklook", _bytes_of),
+    "quicklook_style": (
+        "quicklook_style",
+        lambda v: choose(_structs.QUICKLOOK_STYLES, "quicklook_style", v),
+    ),
     "forest": ("forest", _bytes_of),
     "columns": ("columns", str.encode),
     "overviews": ("overviews", lambda v: choose(_structs.OVERVIEWS, "overviews", v)),
@@ -257,7 +278,8 @@ class _Job:
 
     def _set(self, options: dict[str, Any]) -> None:
         job = self.struct
-        self.progress = options.pop("progress", None)
+        progress = options.pop("progress", None)
+        self.progress = _Bar() if progress is True else progress or None
         for name, value in options.items():
             if name in _PLAIN:
                 member, convert = _PLAIN[name]
@@ -323,6 +345,8 @@ class _Job:
             _wait(done, cancelled, raised)
         else:
             work()
+        if isinstance(self.progress, _Bar):
+            self.progress.bar.close()
         if raised:
             raise raised[0]
         _library.check(status[0], error)
@@ -389,6 +413,7 @@ def label_file(
     neighbours: Name | None = None,
     colors: Name | None = None,
     quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     stats: Name | None = None,
     stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
@@ -421,7 +446,10 @@ def label_file(
     colors : str or path, optional
         Also write a raster of few colours, different where regions touch.
     quicklook : str or path, optional
-        Also draw the regions in such colours into this PNG image.
+        Also draw the regions and their borders into this PNG image.
+    quicklook_style : {"colors", "means", "image"}, optional
+        What the image shows under the borders: such colours, means of src, or src itself
+        (`cut_file`, `regions_file`: of stats).
     stats : str, path, or open rasterio dataset, optional
         Add the statistics of this raster, of the size of src, to the table of the regions.
     stats_bands : sequence of int, optional
@@ -453,6 +481,7 @@ def label_file(
         "neighbours": neighbours,
         "colors": colors,
         "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
         "stats": stats,
         "stats_bands": stats_bands,
     }
@@ -472,6 +501,7 @@ def simplify_file(
     neighbours: Name | None = None,
     colors: Name | None = None,
     quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Paint each (alpha, omega)-component of a raster file with its mean; ``qfz simplify``.
@@ -503,6 +533,7 @@ def simplify_file(
         "neighbours": neighbours,
         "colors": colors,
         "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
     }
     rule = {"alpha": alpha, "omega": omega}
     return _Job("simplify", src, dst, rule, {**options, **more}).run()
@@ -515,6 +546,7 @@ def saliency_file(
     layout: str = "edges",
     min_area: int | None = None,
     min_area_m2: float | None = None,
+    quicklook: Name | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Write the saliency of every edge of a raster file; ``qfz saliency``.
@@ -525,6 +557,8 @@ def saliency_file(
     ----------
     layout : {"edges", "pixel", "khalimsky"}
         `cut_file` reads "edges" only.
+    quicklook : str or path, optional
+        Also draw the hierarchy as lines into this PNG image.
 
     Returns
     -------
@@ -534,26 +568,34 @@ def saliency_file(
     --------
     >>> report = saliency_file("scene.tif", "saliency.tif")  # doctest: +SKIP
     """
-    more = {"layout": layout, "min_area": min_area, "min_area_m2": min_area_m2}
+    more = {
+        "layout": layout,
+        "min_area": min_area,
+        "min_area_m2": min_area_m2,
+        "quicklook": quicklook,
+    }
     return _Job("saliency", src, dst, {}, {**options, **more}).run()
 
 
 def cut_file(
     src: Name,
     dst: Name | None,
-    alpha: float | Sequence[float],
+    alpha: float | Sequence[float] | None = None,
     *,
+    regions_target: int | None = None,
     regions: Name | None = None,
     neighbours: Name | None = None,
     colors: Name | None = None,
     quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     stats: Name | None = None,
     stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Label the regions of a hierarchy that `saliency_file` has written; ``qfz cut``.
 
-    Parameters are those of `label_file`.  The connectivity is that of the file.
+    Parameters are those of `label_file`; alpha or regions_target is required.  The connectivity is
+    that of the file.
 
     Returns
     -------
@@ -563,11 +605,15 @@ def cut_file(
     --------
     >>> report = cut_file("saliency.tif", "labels.tif", alpha=8)  # doctest: +SKIP
     """
+    if alpha is None and regions_target is None:
+        raise ValueError("cut_file needs alpha or regions_target")
     more = {
+        "regions_target": regions_target,
         "regions": regions,
         "neighbours": neighbours,
         "colors": colors,
         "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
         "stats": stats,
         "stats_bands": stats_bands,
     }
@@ -581,6 +627,7 @@ def regions_file(
     neighbours: Name | None = None,
     colors: Name | None = None,
     quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     stats: Name | None = None,
     stats_bands: Sequence[int] | None = None,
     **options: Unpack[Options],
@@ -602,6 +649,7 @@ def regions_file(
         "neighbours": neighbours,
         "colors": colors,
         "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
         "stats": stats,
         "stats_bands": stats_bands,
     }
@@ -616,6 +664,8 @@ def tree_file(
     min_area: int | None = None,
     min_area_m2: float | None = None,
     regions: Name | None = None,
+    quicklook: Name | None = None,
+    quicklook_style: str | None = None,
     **options: Unpack[Options],
 ) -> Report:
     """Write the hierarchy of a raster file as a table; ``qfz tree``.
@@ -642,6 +692,8 @@ def tree_file(
         "min_area": min_area,
         "min_area_m2": min_area_m2,
         "regions": regions,
+        "quicklook": quicklook,
+        "quicklook_style": quicklook_style,
     }
     return _Job("forest", src, dst, {}, {**options, **more}).run()
 

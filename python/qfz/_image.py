@@ -29,6 +29,27 @@ Edges = tuple[npt.NDArray[np.uint32], bool]
 
 Bools = npt.NDArray[np.bool_]
 
+_CUDA = (2, 13)  # DLPack's numbers of CUDA devices: CUDA, managed memory
+
+
+def is_device_array(image: Any) -> bool:
+    """Return whether an object is in the memory of an NVIDIA GPU."""
+    if hasattr(image, "__cuda_array_interface__"):
+        return True
+    if isinstance(image, (np.ndarray, list, tuple)) or not hasattr(image, "__dlpack_device__"):
+        return False
+    return int(image.__dlpack_device__()[0]) in _CUDA
+
+
+def host_array(value: Any, what: str) -> npt.NDArray[Any]:
+    """Return an array in host memory; refuse one on a GPU."""
+    if type(value) is not np.ndarray and is_device_array(value):
+        raise TypeError(
+            f"{what}: the array is in the memory of a GPU, and is needed in that of the host; copy "
+            "it (cupy.asnumpy(array), tensor.cpu(), numpy.asarray(array) of JAX)"
+        )
+    return np.asarray(value)
+
 
 def _smallest_integers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Copy 64-bit integers into the smallest type that holds them."""
@@ -106,7 +127,7 @@ class Source:
     ) -> None:
         """Read an image; dtype: the only type that it may have."""
         valid: Bools | None = None
-        array = np.asarray(image)
+        array = host_array(image, "image")
         if dtype is not None and array.dtype != dtype:
             raise TypeError(f"pixels of type {array.dtype} in place of {np.dtype(dtype)}")
         kind = _TYPES.get(array.dtype)
@@ -138,7 +159,7 @@ def _and(valid: Bools | None, more: Bools) -> Bools:
 
 
 def _read_mask(mask: npt.ArrayLike, h: int, w: int) -> Bools:
-    array = np.asarray(mask)
+    array = host_array(mask, "mask")
     if array.shape != (h, w):
         raise ValueError(f"mask has shape {array.shape}; the image has {h} rows and {w} columns")
     return array if array.dtype == np.bool_ else array != 0
@@ -160,7 +181,7 @@ def read_edges(edges: npt.ArrayLike | None) -> Edges | None:
 
 def read_levels(levels: npt.ArrayLike) -> Edges:
     """Return levels of edges as the library reads them; contiguous uint32 is not copied."""
-    array = np.asarray(levels)
+    array = host_array(levels, "levels of edges")
     if array.ndim != 3 or array.shape[0] not in (2, 4):
         raise ValueError(
             f"levels of edges have shape {array.shape}; it must be (2, H, W) for 4-connected "

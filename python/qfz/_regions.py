@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _structs
-from ._image import Source, read_edges
+from ._image import Source, host_array, read_edges
 from ._session import Session, criterion
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def neighbours(labels: npt.ArrayLike, connectivity: int = 4) -> npt.NDArray[Any]
     >>> neighbours(np.array([[1, 1, 2], [3, 3, 2]])).tolist()
     [(1, 2, 1), (1, 3, 2), (2, 3, 1)]
     """
-    array = np.asarray(labels)
+    array = host_array(labels, "labels")
     if array.ndim != 2 or array.dtype.kind not in "iu":
         raise ValueError(
             f"labels of shape {array.shape} and type {array.dtype}; 2-D integers are needed"

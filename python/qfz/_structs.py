@@ -33,6 +33,7 @@ DISTANCES = {"l1": 0, "l2": 1, "linf": 2, "sam": 3}
 ENGINES = {"auto": 0, "cpu": 1, "cuda": 2}
 TASKS = {"label": 0, "simplify": 1, "saliency": 2, "cut": 3, "curve": 4, "regions": 5, "forest": 6}
 LAYOUTS = {"edges": 0, "pixel": 1, "khalimsky": 2}
+QUICKLOOK_STYLES = {"colors": 0, "means": 1, "image": 2}
 OVERVIEWS = {"none": 0, "nearest": 1, "mode": 2}
 NODATA_RULES = {"all": 0, "any": 1}
 
@@ -155,6 +156,8 @@ class Job(ctypes.Structure):
         ("alphas", POINTER(c_double)),
         ("n_alphas", c_int64),
         ("alpha_regions", POINTER(c_uint64)),
+        ("quicklook_style", c_int),
+        ("unused_flags_too", c_bool * 4),
     ]
 
 

@@ -120,6 +120,8 @@ def label(
     distance: str = "linf",
     connectivity: int = 4,
     mask: Any = None,
+    omega: float | Sequence[float] | None = None,
+    min_area: int | None = None,
     *,
     background: float | None = None,
     channel_axis: int | None = None,
@@ -136,6 +138,9 @@ def label(
         As those of `qfz.label`.
     mask : array_like, (H, W), optional
         Pixels where it is 0 or False are invalid.
+    omega, min_area
+        Must be None: the summaries of chunks do not carry what they need.  `qfz.label_file` and
+        `qfz.simplify_file` have them for files of any size.
 
     Returns
     -------
@@ -143,6 +148,11 @@ def label(
         The labels of `qfz.label` for the whole image; uint64 for images of 2**32 pixels or more.
     n : dask.array.Array of no axes
         The number of regions.
+
+    Raises
+    ------
+    NotImplementedError
+        omega or min_area is given.
 
     Examples
     --------
@@ -152,6 +162,13 @@ def label(
     [[1 1 1 2]
      [3 3 3 2]] 3
     """
+    given = "omega" if omega is not None else "min_area" if min_area is not None else ""
+    if given:
+        raise NotImplementedError(
+            f"{given} of a Dask array: the summaries of chunks do not carry what it needs; write the "
+            "array to a file and call qfz.label_file or qfz.simplify_file, which have it for files "
+            "of any size, or call qfz.label where the array fits memory"
+        )
     arrays = _image_and_mask(array, mask, channel_axis)
     grid = _grid_of(
         arrays["image"],

@@ -217,6 +217,10 @@ def test_dask_keeps_no_chunk_between_the_passes(lazy):
 def test_dask_refuses(lazy):
     import dask.array as da
 
+    for name in "omega", "min_area":
+        with pytest.raises(NotImplementedError, match=f"{name} of a Dask array.*qfz.label_file"):
+            lazy.label(da.zeros((4, 5), dtype="u1"), **{name: 3})
+
     image = da.zeros((4, 6, 3), chunks=2, dtype=np.uint8)
     with pytest.raises(ValueError, match="channel_axis"):
         lazy.label(image)

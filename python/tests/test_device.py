@@ -166,12 +166,29 @@ def test_bad_device_arrays_are_refused(device):
         qfz.label(on_device(np.zeros((4, 5, 3), np.uint8)))
     with pytest.raises(ValueError, match="mask has shape"):
         qfz.label(image, mask=np.ones((4, 4)))
-    with pytest.raises(ValueError, match="no edges"):
-        qfz.label(image, edges=np.zeros((2, 4, 5), np.uint32))
+    edges = np.zeros((2, 4, 5), np.uint32)
+    with pytest.raises(ValueError, match="edges of an image on a GPU: only the CPU.*tensor.cpu"):
+        qfz.label(image, edges=edges)
+    for function in qfz.label, qfz.simplify, qfz.saliency:
+        with pytest.raises(ValueError, match="min_area of an image on a GPU: only the CPU.*copy"):
+            function(image, min_area=2)
     with pytest.raises(ValueError, match="auto or cuda"):
         qfz.saliency(image, engine="cpu")
     with pytest.raises(ValueError, match="strides"):
         _device.interface(on_device(np.zeros((4, 6)))[:, ::2])
+
+
+def test_functions_without_a_gpu_name_the_copy(device):
+    image, levels = on_device(np.zeros((4, 5), np.uint8)), on_device(np.zeros((2, 4, 5), np.uint32))
+    for function in qfz.regions, qfz.tree, qfz.curve, qfz.neighbours:
+        with pytest.raises(TypeError, match="memory of a GPU, and is needed in that of the host"):
+            function(image)
+    with pytest.raises(TypeError, match="levels of edges: the array.*cupy.asnumpy"):
+        qfz.cut(levels, 3)
+    with pytest.raises(TypeError, match="mask: the array"):
+        qfz.label(np.zeros((4, 5), np.uint8), mask=image)
+    with pytest.raises(TypeError, match="edges: the array"):
+        qfz.label(np.zeros((4, 5), np.uint8), edges=levels)
 
 
 def test_which_objects_are_on_a_device():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -112,6 +113,20 @@ def test_a_number_of_regions_instead_of_alpha(scene, tmp_path):
     assert (report.alpha, report.regions) == (curve.alpha[first], curve.regions[first])
 
 
+def test_a_number_of_regions_of_a_hierarchy(scene, tmp_path):
+    src, values = scene
+    levels = tmp_path / "levels.tif"
+    qfz.saliency_file(src, levels)
+    report = qfz.cut_file(levels, tmp_path / "labels.img", regions_target=500, **ALL)
+    curve = qfz.curve(values, channel_axis=0)
+    first = np.argmax(curve.regions <= 500)
+    assert (report.alpha, report.regions) == (curve.alpha[first], curve.regions[first])
+    labels, _ = qfz.label(values, report.alpha, channel_axis=0)
+    np.testing.assert_array_equal(read(tmp_path / "labels.img", "u4", labels.shape), labels)
+    with pytest.raises(ValueError, match="alpha or regions_target"):
+        qfz.cut_file(levels, tmp_path / "other.img")
+
+
 def test_several_alphas(scene, tmp_path):
     src, values = scene
     levels, alphas = tmp_path / "levels.tif", [3, 6.5, 20]
@@ -203,6 +218,19 @@ def test_colors_and_quicklook(scene, tmp_path):
     qfz.label_file(src, tmp_path / "labels.tif", 9, colors=colors, quicklook=picture)
     assert colors.read_bytes()[:2] == b"II"
     assert picture.read_bytes()[:4] == b"\x89PNG"
+    looks = [tmp_path / f"{name}.png" for name in ("means", "lines", "zones")]
+    qfz.label_file(src, tmp_path / "l.tif", 9, quicklook=looks[0], quicklook_style="means")
+    qfz.saliency_file(src, tmp_path / "s.tif", quicklook=looks[1])
+    qfz.tree_file(
+        src,
+        tmp_path / "z.tif",
+        tmp_path / "f.csv",
+        quicklook=looks[2],
+        quicklook_style="image",
+    )
+    assert len({picture.read_bytes(), *(look.read_bytes() for look in looks)}) == 4
+    with pytest.raises(ValueError, match="quicklook_style"):
+        qfz.label_file(src, tmp_path / "n.tif", quicklook=picture, quicklook_style="dots")
 
 
 def test_regions_file(scene, tmp_path):
@@ -281,12 +309,15 @@ NOT_HERE = {"quiet", "q", "json", "help", "h", "version", "log", "metrics"}
 
 @pytest.mark.skipif(not COMMAND, reason="needs the command, as QFZ_COMMAND")
 @pytest.mark.parametrize(
-    "task", ["label", "simplify", "saliency", "cut", "regions", "tree", "curve", "check"]
+    "task",
+    ["label", "simplify", "saliency", "cut", "regions", "tree", "curve", "check", "explore"],
 )
 def test_every_option_of_the_command_is_a_keyword(task):
     table = subprocess.run([COMMAND, "help", "--table"], check=True, capture_output=True, text=True)
     function = getattr(qfz, f"{task}_file")
-    keywords = set(function.__annotations__) | set(qfz.Options.__annotations__)
+    keywords = set(function.__annotations__)
+    if "options" in keywords:
+        keywords |= set(qfz.Options.__annotations__)
     missing = []
     for line in table.stdout.splitlines():
         command, option = line.split("\t")[:2]
@@ -294,8 +325,7 @@ def test_every_option_of_the_command_is_a_keyword(task):
         if command == task and name not in NOT_HERE and (task, name) not in IGNORED:
             if NAMES.get(name, name.replace("-", "_")) not in keywords:
                 missing.append(option)
-    if missing:  # an option is added with the command; its keyword may follow
-        pytest.skip(f"no keyword for {', '.join(missing)}")
+    assert missing == [], "options without a keyword of this function"
 
 
 def test_every_keyword_is_documented_and_known():
@@ -341,6 +371,18 @@ def test_progress(scene, tmp_path):
     assert [p.done for p in seen] == sorted(p.done for p in seen) and seen[-1].done == 1
     assert {p.step for p in seen} >= {"pass 1 of 2", "pass 2 of 2"}
     assert max(p.tiles for p in seen) == 24
+
+
+def test_a_bar_of_tqdm(scene, tmp_path, capsys, monkeypatch):
+    src, _ = scene
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="needs tqdm"):
+        qfz.label_file(src, None, progress=True)
+    monkeypatch.undo()
+    qfz.label_file(src, None, progress=False)
+    pytest.importorskip("tqdm")
+    qfz.label_file(src, tmp_path / "labels.tif", tile=8, progress=True)
+    assert "100%" in capsys.readouterr().err
 
 
 class Stop(Exception):

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The Processing provider of QGIS: with a stand-in for qgis.core, and, where it is installed, by
-qgis_process."""
+"""The Processing provider of QGIS, with a stand-in for qgis.core; test_qgis_process.py has QGIS."""
 
 from __future__ import annotations
 
 import importlib
-import json
 import os
-import shutil
 import subprocess
 import sys
 import types
@@ -24,7 +21,7 @@ needs_command = pytest.mark.skipif(not COMMAND, reason="needs the command, as QF
 class Parameter:
     """A parameter that remembers what it was made of."""
 
-    FlagAdvanced, Double = 2, 1
+    FlagAdvanced, Integer, Double = 2, 0, 1
 
     def __init__(self, name, description, *more):
         self.name, self.description, self.more, self.set = name, description, more, 0
@@ -46,21 +43,23 @@ class Algorithm:
         self.parameters.append(parameter)
 
     def parameterAsRasterLayer(self, parameters, key, context):  # noqa: N802
-        return types.SimpleNamespace(source=lambda: str(parameters[key]))
+        name = str(parameters[key])
+        kind = "wms" if name.startswith("url=") else "gdal"
+        return types.SimpleNamespace(source=lambda: name, providerType=lambda: kind)
 
     def parameterAsBoolean(self, parameters, key, context):  # noqa: N802
         return bool(parameters.get(key))
 
-    def parameterAsEnum(self, parameters, key, context):  # noqa: N802
+    def parameterAsInt(self, parameters, key, context):  # noqa: N802
         return int(parameters[key])
 
     def parameterAsDouble(self, parameters, key, context):  # noqa: N802
         return float(parameters[key])
 
     def parameterAsString(self, parameters, key, context):  # noqa: N802
-        return str(parameters[key])
+        return str(parameters.get(key, ""))
 
-    parameterAsOutputLayer = parameterAsString  # noqa: N815
+    parameterAsEnumString = parameterAsOutputLayer = parameterAsString  # noqa: N815
 
 
 class Provider:
@@ -75,7 +74,7 @@ class Feedback:
     """Cancels at the first question if it shall."""
 
     def __init__(self, cancel=False):
-        self.cancel, self.lines = cancel, []
+        self.cancel, self.lines, self.progress = cancel, [], []
 
     def isCanceled(self):  # noqa: N802
         return self.cancel
@@ -84,6 +83,9 @@ class Feedback:
         self.lines.append(text)
 
     pushInfo = pushCommandInfo  # noqa: N815
+
+    def setProgress(self, percent):  # noqa: N802
+        self.progress.append(percent)
 
 
 class Context:
@@ -111,7 +113,11 @@ def plugin(monkeypatch):
     core.QgsProcessing = types.SimpleNamespace(TypeVector=5)
     core.QgsProcessingAlgorithm, core.QgsProcessingProvider = Algorithm, Provider
     core.QgsProcessingException = RuntimeError
-    core.QgsProcessingLayerPostProcessorInterface = object
+    core.QgsProcessingLayerPostProcessorInterface = core.QgsRasterLayer = object
+    core.QgsContrastEnhancement = core.QgsRasterMinMaxOrigin = object
+    core.logged = []
+    core.Qgis = types.SimpleNamespace(Warning=1)
+    core.QgsMessageLog = types.SimpleNamespace(logMessage=lambda *words: core.logged.append(words))
     registry = types.SimpleNamespace(addProvider=lambda p: None, removeProvider=lambda p: None)
     core.QgsApplication = types.SimpleNamespace(processingRegistry=lambda: registry)
     monkeypatch.setitem(sys.modules, "qgis", types.ModuleType("qgis"))
@@ -173,8 +179,10 @@ def test_algorithms_make_what_the_command_makes(provider, scene, tmp_path):
         {
             "INPUT": scene,
             "ALPHA": 3,
-            "CONNECTIVITY": 1,
+            "CONNECTIVITY": "8",
             "MIN_AREA": "4",
+            "TILE": 16,
+            "CONFIG": "GDAL_CACHEMAX=64 | CPL_DEBUG=OFF",
             "POLYGONS": tmp_path / "zones.geojsonl",
             "COLORS": tmp_path / "colors.tif",
             "OUTPUT": tmp_path / "labels.bin",
@@ -185,6 +193,8 @@ def test_algorithms_make_what_the_command_makes(provider, scene, tmp_path):
     )
     assert set(made) == {"OUTPUT", "POLYGONS", "COLORS"}
     assert "--alpha 3.0" in feedback.lines[0] and "--connectivity 8" in feedback.lines[0]
+    assert "--config GDAL_CACHEMAX=64 --config CPL_DEBUG=OFF --" in feedback.lines[0]
+    assert "--tile 16" in feedback.lines[0]
     assert context.styles[str(tmp_path / "zones.geojsonl")].endswith("styles/polygons.qml")
     expected = tmp_path / "expected.bin"
     options = ["--alpha", "3", "--connectivity", "8", "--min-area", "4", "-of", "ENVI"]
@@ -200,6 +210,7 @@ def test_algorithms_make_what_the_command_makes(provider, scene, tmp_path):
     painted = {"INPUT": scene, "OMEGA": "9", "OUTPUT": tmp_path / "map.tif"}
     provider["simplify"].processAlgorithm(painted, context, feedback)
     table = {"INPUT": cut["OUTPUT"], "REGIONS": tmp_path / "regions.csv", "STATS": str(scene)}
+    table["STATS_BANDS"] = "1"
     provider["regions"].processAlgorithm(table, context, feedback)
     lines = {"INPUT": cut["OUTPUT"], "POLYGONS": tmp_path / "lines.geojsonl"}
     provider["polygons"].processAlgorithm(lines, context, feedback)
@@ -218,31 +229,54 @@ def test_failures_reach_the_user(provider, scene, tmp_path):
     assert provider["label"].processAlgorithm(task, Context(), Feedback(cancel=True)) == {}
 
 
-def test_a_missing_command_is_named(plugin, monkeypatch):
+@needs_command
+def test_a_layer_without_a_file_is_refused(provider, tmp_path):
+    task = {"INPUT": "url=https://example.org", "OUTPUT": tmp_path / "l.tif"}
+    with pytest.raises(RuntimeError, match="INPUT: is no raster file; save the layer"):
+        provider["label"].processAlgorithm(task, Context(), Feedback())
+
+
+def script(path, text):
+    """Write a command of a few lines of shell."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_lines_of_the_command(plugin, tmp_path):
+    """Progress is shown, messages are kept, and many lines of a library do not block."""
+    algorithm = sys.modules["qfz_processing.algorithm"]
+    lines = [
+        '{"event": "progress", "done": 0.25}',
+        '{"event": "message", "message": "one"}',
+        '{"event": "end", "status": 0}',
+        "7",
+        "a line of GDAL",
+    ]
+    words = script(tmp_path / "say", "cat >&2 <<'END'\n" + "\n".join(lines) + "\nEND\nexit $1")
+    feedback = Feedback()
+    assert algorithm._run([words, "0"], feedback) == ""
+    assert feedback.progress == [25] and feedback.lines == ["one", "7", "a line of GDAL"]
+    assert algorithm._run([words, "3"], Feedback()) == "one\n7\na line of GDAL"
+    many = script(tmp_path / "many", "yes | head -100000 >&2")
+    assert algorithm._run([many], feedback := Feedback()) == ""
+    assert len(feedback.lines) == 100000
+    assert algorithm._run([script(tmp_path / "mute", "exit 4")], Feedback()) == "qfz: exit status 4"
+
+
+def test_a_missing_command_is_named(plugin, monkeypatch, tmp_path):
     monkeypatch.delenv("QFZ_COMMAND", raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
     plugin.provider.loadAlgorithms()
+    assert "missing: install qfz" in plugin.provider.warningMessage()
+    monkeypatch.setenv("QFZ_COMMAND", str(tmp_path / "none"))
+    plugin.provider.loadAlgorithms()
+    assert "none cannot be run" in plugin.provider.warningMessage()
+    monkeypatch.setenv("QFZ_COMMAND", script(tmp_path / "bad", "exit 1"))
+    plugin.provider.loadAlgorithms()
+    assert "exit status 1" in plugin.provider.warningMessage()
+    monkeypatch.setenv("QFZ_COMMAND", script(tmp_path / "other", "echo '## qfz label'"))
+    plugin.provider.loadAlgorithms()
+    assert "has no command cut, regions" in plugin.provider.warningMessage()
     assert plugin.provider.algorithms == []
-    assert "install qfz" in plugin.provider.warningMessage()
-
-
-@needs_command
-@pytest.mark.skipif(not shutil.which("qgis_process"), reason="needs qgis_process")
-def test_qgis_process(scene, tmp_path):
-    environment = {
-        **os.environ,
-        "QT_QPA_PLATFORM": "offscreen",
-        "QGIS_PLUGINPATH": str(PLUGINS),
-        "QGIS_CUSTOM_CONFIG_PATH": str(tmp_path / "profile"),
-        "HOME": str(tmp_path),
-    }
-
-    def call(*words):
-        return subprocess.run(
-            ["qgis_process", *words], env=environment, check=True, capture_output=True, text=True
-        ).stdout
-
-    call("plugins", "enable", "qfz_processing")
-    out = tmp_path / "labels.tif"
-    answer = call("--json", "run", "qfz:label", "--", f"INPUT={scene}", "ALPHA=3", f"OUTPUT={out}")
-    assert json.loads(answer)["results"]["OUTPUT"] == str(out) and out.exists()
+    assert [words[1:] for words in sys.modules["qgis.core"].logged] == 4 * [("qfz", 1)]

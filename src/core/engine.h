@@ -36,6 +36,7 @@ extern "C" {
 
 typedef struct qfz_worker qfz_worker; /* each engine defines its own */
 typedef struct qfz_cached qfz_cached; /* the cached result of a tile; each engine defines its own */
+typedef struct qfz_filter_kept qfz_filter_kept; /* likewise, of the area filter */
 
 /* A border region: a region of the tile that touches the tile's ring. */
 typedef struct qfz_border_region {
@@ -202,9 +203,9 @@ typedef struct qfz_engine_device {
  * NULL: 1. */
 typedef struct qfz_engine_filter {
     /* Fills a summary that qfz_summary_init() made for the tile's box: links with positions, mass
-     * events. */
+     * events.  zeroed: NULL; or memory for the tile, if keep() is to follow. */
     qfz_status (*summarise)(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                            qfz_summary *summary, qfz_error *err);
+                            uint8_t *zeroed, qfz_summary *summary, qfz_error *err);
 
     /* zeroed[px], as in qfz_image: the edges that start from pixels of the tile and whose filtered
      * level is 0, but not their own level; those that leave the tile come from the exterior.
@@ -217,6 +218,18 @@ typedef struct qfz_engine_filter {
     qfz_status (*forest)(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
                          const qfz_exterior *exterior, uint8_t *zeroed, uint8_t *forest,
                          qfz_error *err);
+
+    /* Optional, all or none: what summarise() has found of a tile, kept until its exterior is
+     * known, so that it is not found again.  kept_bytes(): what keep() allocates.  keep() follows
+     * summarise(), with the same zeroed.  resolve_kept(): as resolve(), in any worker of the
+     * engine, of a tile that need not be loaded, and whose pixels are not read. */
+    int64_t (*kept_bytes)(const qfz_worker *worker);
+    qfz_status (*keep)(const qfz_worker *worker, const uint8_t *zeroed, qfz_filter_kept **kept,
+                       qfz_error *err);
+    qfz_status (*resolve_kept)(qfz_worker *worker, const qfz_image *tile, qfz_box box,
+                               const qfz_filter_kept *kept, const qfz_exterior *exterior,
+                               uint8_t *zeroed, qfz_error *err);
+    void (*drop)(qfz_filter_kept *kept);
 } qfz_engine_filter;
 
 /* ---- What every engine has. */

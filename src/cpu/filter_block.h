@@ -32,7 +32,8 @@ typedef struct qfz_filter_graph {
     qfz_box box;              /* of the tile in the raster */
     const uint64_t *row_mass; /* NULL: 1 */
     bool is_open_ring; /* each valid pixel on the tile's ring is a vertex from the start on */
-    uint8_t *zeroed;   /* NULL: the complete graph is wanted, but no edges */
+    bool is_complete;  /* all items, not only those that edges of filtered level 0 need */
+    uint8_t *zeroed;   /* NULL: not wanted */
     uint8_t *forest;   /* beside zeroed, edges that keep a level above 0; NULL: not wanted */
 
     qfz_filter_block *blocks;

@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "core/exterior_fits.h"
+#include "core/packed_bits.h"
 #include "core/position.h"
 
 /* ---- Memory. */
@@ -54,6 +55,7 @@ qfz_status qfz_filter_tile_init(qfz_filter_tile *f, const qfz_rule *rule, int64_
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&graph->gate, n_vertices, err));
     QFZ_TRY_OR(st, failed, qfz_filter_items_reserve(&f->items, n_items, err));
     QFZ_TRY_OR(st, failed, qfz_filter_sets_init(&f->sets, n_vertices, err));
+    QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->weight, n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->mark, n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->at_zero, n_vertices, err));
     QFZ_TRY_OR(st, failed, QFZ_NEW_LARGE(&f->found, f->items.room, err));
@@ -74,6 +76,7 @@ void qfz_filter_tile_fini(qfz_filter_tile *f)
     free(f->graph.gate);
     qfz_filter_items_fini(&f->items);
     qfz_filter_sets_fini(&f->sets);
+    free(f->weight);
     free(f->mark);
     free(f->at_zero);
     free(f->found);
@@ -88,7 +91,7 @@ int64_t qfz_filter_tile_bytes(const qfz_rule *rule, int64_t h, int64_t w)
     const int64_t word = sizeof(uint32_t), wide = sizeof(uint64_t);
     const int64_t of_item = 2 * word + wide + 2 * (int64_t)sizeof(qfz_filter_key) + 1;
     return n.n_blocks * (int64_t)sizeof(qfz_filter_block) +
-           n.n_seam * (int64_t)sizeof(qfz_seam_edge) + n.n_vertices * (3 * word + 2 * wide) +
+           n.n_seam * (int64_t)sizeof(qfz_seam_edge) + n.n_vertices * (3 * word + 3 * wide) +
            most_items(&n, h, w) * of_item + (int64_t)qfz_filter_block_bytes(rule->connectivity);
 }
 
@@ -99,26 +102,39 @@ static void *own_scratch(const qfz_filter_tile *f)
     return (char *)f->scratch + (size_t)omp_get_thread_num() * bytes;
 }
 
-/* zeroed, forest: NULL, or receive the bits of edges inside blocks. */
-static void make_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
-                       const uint64_t *row_mass, bool is_open_ring, uint8_t *zeroed,
-                       uint8_t *forest)
+/* A graph without items. */
+static sizes start_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box)
 {
     qfz_filter_graph *const graph = &f->graph;
     graph->layout = qfz_cpu_blocks_of(tile->h, tile->w, graph->layout.side);
     const sizes n = lay_out(&graph->layout, graph->rule.connectivity, graph->blocks);
     graph->tile = tile;
     graph->box = box;
-    graph->row_mass = row_mass;
-    graph->is_open_ring = is_open_ring;
-    graph->zeroed = zeroed;
-    graph->forest = forest;
     graph->heavy = (uint32_t)n.n_vertices;
     graph->weight = f->sets.weight;
     graph->items = &f->items;
     f->sets.n = graph->heavy + 1;
     f->sets.weight[graph->heavy] = graph->rule.min_mass;
     f->items.n = 0;
+    return n;
+}
+
+/* What is wanted of the blocks, as in qfz_filter_graph. */
+typedef struct wanted {
+    const uint64_t *row_mass;
+    bool is_open_ring, is_complete;
+    uint8_t *zeroed, *forest;
+} wanted;
+
+static void make_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box, const wanted *want)
+{
+    qfz_filter_graph *const graph = &f->graph;
+    const sizes n = start_graph(f, tile, box);
+    graph->row_mass = want->row_mass;
+    graph->is_open_ring = want->is_open_ring;
+    graph->is_complete = want->is_complete;
+    graph->zeroed = want->zeroed;
+    graph->forest = want->forest;
 #pragma omp parallel num_threads(n.n_blocks < f->n_threads ? (int)n.n_blocks : f->n_threads)
     {
 #pragma omp for schedule(dynamic, 1)
@@ -152,15 +168,19 @@ static qfz_status set_ring_weights(const qfz_image *tile, const uint64_t *row_ma
 }
 
 qfz_status qfz_filter_tile_summarise(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
-                                     const uint64_t *row_mass, qfz_summary *summary, qfz_error *err)
+                                     const uint64_t *row_mass, uint8_t *zeroed,
+                                     qfz_summary *summary, qfz_error *err)
 {
+    const wanted want = {
+        .row_mass = row_mass, .is_open_ring = true, .is_complete = true, .zeroed = zeroed};
     const qfz_filter_outside outside = {.mark = f->mark,
                                         .at_zero = f->at_zero,
                                         .links = &summary->links,
                                         .masses = &summary->masses};
     QFZ_TRY(set_ring_weights(tile, row_mass, summary, err));
     QFZ_TRY(qfz_links_reserve_placed(&summary->links, summary->n_ring, err));
-    make_graph(f, tile, box, row_mass, true, NULL, NULL);
+    make_graph(f, tile, box, &want);
+    memcpy(f->weight, f->sets.weight, f->sets.n * sizeof *f->weight);
     memset(f->mark, 0xff, f->sets.n * sizeof *f->mark);
     memset(f->at_zero, 0, f->sets.n * sizeof *f->at_zero);
     for (int64_t i = 0; i < summary->n_ring; i++)
@@ -217,12 +237,10 @@ static void take_crossing(const qfz_filter_graph *graph, const qfz_exterior *ext
     }
 }
 
-qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
-                                   const uint64_t *row_mass, const qfz_exterior *exterior,
-                                   uint8_t *zeroed, uint8_t *forest, qfz_error *err)
+/* The graph has the tile's own items; zeroed and forest have the bits of the edges inside blocks.
+ */
+static qfz_status resolve_graph(qfz_filter_tile *f, const qfz_exterior *exterior, qfz_error *err)
 {
-    if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
-    make_graph(f, tile, box, row_mass, exterior != NULL, zeroed, forest);
     const int64_t n_own = f->items.n;
     if (exterior) QFZ_TRY(add_exterior(f, exterior, err));
     memset(f->found, 0, (size_t)f->items.n);
@@ -231,4 +249,111 @@ qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qf
     set_found(f, n_own);
     if (exterior) take_crossing(&f->graph, exterior);
     return QFZ_OK;
+}
+
+qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
+                                   const uint64_t *row_mass, const qfz_exterior *exterior,
+                                   uint8_t *zeroed, uint8_t *forest, qfz_error *err)
+{
+    const wanted want = {.row_mass = row_mass,
+                         .is_open_ring = exterior != NULL,
+                         .is_complete = forest != NULL,
+                         .zeroed = zeroed,
+                         .forest = forest};
+    if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
+    make_graph(f, tile, box, &want);
+    return resolve_graph(f, exterior, err);
+}
+
+/* ---- Tiles that are kept between summarise and resolve. */
+struct qfz_filter_kept {
+    int64_t n_px, n_items;
+    uint32_t n_vertices;
+    uint8_t *zeroed; /* two pixels a byte */
+    uint32_t *gate;  /* these and the weights by vertex */
+    uint64_t *weight;
+    uint32_t *u, *v; /* these and the masses by item */
+    uint64_t *mass;
+    qfz_filter_key *key;
+};
+
+static int64_t kept_px(const qfz_filter_tile *f)
+{
+    return f->graph.layout.h * f->graph.layout.w;
+}
+
+int64_t qfz_filter_tile_kept_bytes(const qfz_filter_tile *f)
+{
+    const int64_t word = sizeof(uint32_t), wide = sizeof(uint64_t);
+    return qfz_packed_bits_bytes(kept_px(f)) + f->sets.n * (word + wide) +
+           f->items.n * (2 * word + wide + (int64_t)sizeof(qfz_filter_key));
+}
+
+#define COPY(to, from, n, err)                                                                     \
+    do {                                                                                           \
+        QFZ_TRY(QFZ_NEW_LARGE(&(to), n, err));                                                     \
+        memcpy(to, from, (size_t)(n) * sizeof *(to));                                              \
+    } while (0)
+
+static qfz_status copy_graph(const qfz_filter_tile *f, const uint8_t *zeroed, qfz_filter_kept *kept,
+                             qfz_error *err)
+{
+    kept->n_px = kept_px(f);
+    kept->n_items = f->items.n;
+    kept->n_vertices = f->sets.n;
+    COPY(kept->gate, f->graph.gate, f->sets.n, err);
+    COPY(kept->weight, f->weight, f->sets.n, err);
+    COPY(kept->u, f->items.u, f->items.n, err);
+    COPY(kept->v, f->items.v, f->items.n, err);
+    COPY(kept->mass, f->items.mass, f->items.n, err);
+    COPY(kept->key, f->items.key, f->items.n, err);
+    QFZ_TRY(QFZ_NEW_LARGE(&kept->zeroed, qfz_packed_bits_bytes(kept->n_px), err));
+    qfz_pack_bits(zeroed, kept->n_px, kept->zeroed);
+    return QFZ_OK;
+}
+
+qfz_status qfz_filter_tile_keep(const qfz_filter_tile *f, const uint8_t *zeroed,
+                                qfz_filter_kept **out, qfz_error *err)
+{
+    qfz_filter_kept *kept = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&kept, 1, err));
+    const qfz_status st = copy_graph(f, zeroed, kept, err);
+    if (st == QFZ_OK)
+        *out = kept;
+    else
+        qfz_filter_kept_drop(kept);
+    return st;
+}
+
+void qfz_filter_kept_drop(qfz_filter_kept *kept)
+{
+    if (!kept) return;
+    free(kept->zeroed);
+    free(kept->gate);
+    free(kept->weight);
+    free(kept->u);
+    free(kept->v);
+    free(kept->mass);
+    free(kept->key);
+    free(kept);
+}
+
+qfz_status qfz_filter_tile_resolve_kept(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
+                                        const qfz_filter_kept *kept, const qfz_exterior *exterior,
+                                        uint8_t *zeroed, qfz_error *err)
+{
+    const size_t n = (size_t)kept->n_items;
+    QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
+    (void)start_graph(f, tile, box);
+    f->graph.zeroed = zeroed;
+    f->graph.forest = NULL;
+    memcpy(f->graph.gate, kept->gate, kept->n_vertices * sizeof *kept->gate);
+    memcpy(f->sets.weight, kept->weight, kept->n_vertices * sizeof *kept->weight);
+    memcpy(f->items.u, kept->u, n * sizeof *kept->u);
+    memcpy(f->items.v, kept->v, n * sizeof *kept->v);
+    memcpy(f->items.mass, kept->mass, n * sizeof *kept->mass);
+    memcpy(f->items.key, kept->key, n * sizeof *kept->key);
+    f->items.n = kept->n_items;
+    qfz_unpack_bits(kept->zeroed, kept->n_px, zeroed);
+    return resolve_graph(f, exterior, err);
 }

@@ -5,12 +5,14 @@
 #define QFZ_CPU_FILTER_TILE_H
 
 #include "cpu/filter_block.h"
+#include "core/engine.h"
 
 typedef struct qfz_filter_tile {
     qfz_filter_graph graph;
     int n_threads;
     qfz_filter_items items;
     qfz_filter_sets sets; /* of the vertices */
+    uint64_t *weight;     /* of the vertices, as blocks leave them, for keep() */
     uint32_t *mark;       /* by vertex */
     uint64_t *at_zero;
     uint8_t *found; /* by item: as of qfz_filter_resolve() */
@@ -26,10 +28,18 @@ int64_t qfz_filter_tile_bytes(const qfz_rule *rule, int64_t h, int64_t w);
 
 /* As in qfz_engine_filter; the summary has the ring's values.  forest may be NULL. */
 qfz_status qfz_filter_tile_summarise(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
-                                     const uint64_t *row_mass, qfz_summary *summary,
-                                     qfz_error *err);
+                                     const uint64_t *row_mass, uint8_t *zeroed,
+                                     qfz_summary *summary, qfz_error *err);
 qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
                                    const uint64_t *row_mass, const qfz_exterior *exterior,
                                    uint8_t *zeroed, uint8_t *forest, qfz_error *err);
+
+int64_t qfz_filter_tile_kept_bytes(const qfz_filter_tile *f);
+qfz_status qfz_filter_tile_keep(const qfz_filter_tile *f, const uint8_t *zeroed,
+                                qfz_filter_kept **kept, qfz_error *err);
+qfz_status qfz_filter_tile_resolve_kept(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
+                                        const qfz_filter_kept *kept, const qfz_exterior *exterior,
+                                        uint8_t *zeroed, qfz_error *err);
+void qfz_filter_kept_drop(qfz_filter_kept *kept); /* NULL is allowed */
 
 #endif

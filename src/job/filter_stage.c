@@ -56,7 +56,7 @@ static qfz_status workers_open(qfz_filter_stage *stage, int device, qfz_error *e
 
 qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup,
                                  const qfz_ranks *ranks, const qfz_source *source, int n,
-                                 const char *folder, qfz_error *err)
+                                 const char *folder, qfz_tile_cache *tiles, qfz_error *err)
 {
     *stage = (qfz_filter_stage){0};
     if (setup->rule.min_mass == 0) return QFZ_OK;
@@ -67,6 +67,7 @@ qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup
     QFZ_TRY(qfz_filter_least_mass(setup, source, &stage->rule.min_mass, err));
     QFZ_TRY(qfz_stitch_open(&stage->stitch, &stage->rule, QFZ_FILTER, &setup->tiling, ranks,
                             setup->n_threads, setup->store_bytes / 2, folder, err));
+    QFZ_TRY(qfz_filter_cache_open(&stage->cache, setup, tiles, err));
     QFZ_TRY(QFZ_NEW_ZERO(&stage->threads, n, err));
     QFZ_TRY(QFZ_NEW_ZERO(&stage->workers, n, err));
     stage->n = n;
@@ -97,6 +98,7 @@ void qfz_filter_stage_close(qfz_filter_stage *stage)
     free(stage->threads);
     free(stage->workers);
     qfz_stitch_close(stage->stitch);
+    qfz_filter_cache_close(&stage->cache);
     *stage = (qfz_filter_stage){0};
 }
 
@@ -111,42 +113,72 @@ static qfz_status weigh_rows(const qfz_filter_stage *stage, const qfz_thread_con
 qfz_status qfz_filter_stage_summarise(qfz_filter_stage *stage, const qfz_thread_context *context,
                                       int thread, int64_t tile, qfz_error *err)
 {
+    qfz_worker *const worker = stage->workers[thread];
+    const qfz_filter_thread *const own = &stage->threads[thread];
+    uint8_t *const zeroed = qfz_filter_cache_keeps(&stage->cache) ? own->zeroed : NULL;
     qfz_summary summary;
     qfz_status st;
     QFZ_TRY(weigh_rows(stage, context, thread, err));
     QFZ_TRY(qfz_summary_init(&summary, context->box, &stage->rule, err));
     QFZ_TRY_OR(st, cleanup,
-               stage->setup->engine->filter->summarise(stage->workers[thread], context->box,
-                                                       stage->threads[thread].row_mass, &summary,
-                                                       err));
-    st = qfz_stitch_put(stage->stitch, tile, &summary, err);
+               stage->setup->engine->filter->summarise(worker, context->box, own->row_mass, zeroed,
+                                                       &summary, err));
+    QFZ_TRY_OR(st, cleanup, qfz_stitch_put(stage->stitch, tile, &summary, err));
+    if (zeroed) st = qfz_filter_cache_keep(&stage->cache, worker, tile, zeroed, err);
 
 cleanup:
     qfz_summary_fini(&summary);
     return st;
 }
 
-static qfz_status find_edges(const qfz_filter_stage *stage, qfz_box box, int thread,
-                             const qfz_exterior *exterior, qfz_error *err)
+/* exterior: NULL for a single tile, of which nothing is kept. */
+static qfz_status find_edges(const qfz_filter_stage *stage, const qfz_thread_context *context,
+                             int thread, const qfz_filter_kept *kept, const qfz_exterior *exterior,
+                             qfz_error *err)
 {
     const qfz_engine_filter *const filter = stage->setup->engine->filter;
     const qfz_filter_thread *const own = &stage->threads[thread];
     qfz_worker *const worker = stage->workers[thread];
-    return own->forest
-               ? filter->forest(worker, box, own->row_mass, exterior, own->zeroed, own->forest, err)
-               : filter->resolve(worker, box, own->row_mass, exterior, own->zeroed, err);
+    const qfz_box box = context->box;
+    if (kept)
+        return filter->resolve_kept(worker, &context->tile, box, kept, exterior, own->zeroed, err);
+    if (own->forest)
+        return filter->forest(worker, box, own->row_mass, exterior, own->zeroed, own->forest, err);
+    return filter->resolve(worker, box, own->row_mass, exterior, own->zeroed, err);
 }
 
-qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
-                                    int thread, int64_t tile, qfz_error *err)
+static qfz_status find_tile(qfz_filter_stage *stage, const qfz_thread_context *context, int thread,
+                            int64_t tile, qfz_error *err)
 {
+    const qfz_filter_kept *const kept = qfz_filter_cache_kept(&stage->cache, tile);
     qfz_exterior exterior = {0};
     qfz_error found = {.status = QFZ_OK};
     qfz_status st;
     QFZ_TRY(weigh_rows(stage, context, thread, err));
     QFZ_TRY(qfz_stitch_exterior(stage->stitch, tile, &exterior, err));
-    st = find_edges(stage, context->box, thread, exterior.n_ring ? &exterior : NULL, &found);
+    st = find_edges(stage, context, thread, kept, exterior.n_ring ? &exterior : NULL, &found);
     st = qfz_tile_engine_status(stage->setup->job->src, context->box, st, &found, err);
     qfz_exterior_fini(&exterior);
+    qfz_filter_cache_drop_kept(&stage->cache, tile);
     return st;
+}
+
+bool qfz_filter_stage_needs_tile(const qfz_filter_stage *stage, int64_t tile)
+{
+    return !qfz_filter_cache_has(&stage->cache, tile) &&
+           !qfz_filter_cache_kept(&stage->cache, tile);
+}
+
+qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
+                                    int thread, int64_t tile, bool stays, qfz_error *err)
+{
+    const qfz_filter_thread *const own = &stage->threads[thread];
+    const int64_t n = context->tile.h * context->tile.w;
+    if (qfz_filter_cache_has(&stage->cache, tile)) {
+        qfz_filter_cache_get(&stage->cache, tile, n, own->zeroed, own->forest);
+        return QFZ_OK;
+    }
+    QFZ_TRY(find_tile(stage, context, thread, tile, err));
+    return stays ? qfz_filter_cache_put(&stage->cache, tile, n, own->zeroed, own->forest, err)
+                 : QFZ_OK;
 }

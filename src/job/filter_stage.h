@@ -12,6 +12,7 @@
 #ifndef QFZ_FILTER_STAGE_H
 #define QFZ_FILTER_STAGE_H
 
+#include "job/filter_cache.h"
 #include "job/thread_contexts.h"
 #include "stitch/stitch.h"
 
@@ -31,14 +32,16 @@ typedef struct qfz_filter_stage {
     qfz_filter_thread *threads;
     qfz_worker **workers; /* one for each thread */
     bool is_current;      /* the present pass is the filter's own */
+    qfz_filter_cache cache;
 } qfz_filter_stage;
 
 /* Opens the stage of a job with a filter; does nothing for other jobs.  The source is located, and
- * the stage is for n threads.  Results beyond the setup's budget go to a file in folder.  After a
- * failure qfz_filter_stage_close() releases what was opened. */
+ * the stage is for n threads.  Results beyond the setup's budget go to a file in folder; tiles
+ * (borrowed) is the tile cache of the job.  After a failure qfz_filter_stage_close() releases what
+ * was opened. */
 qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup,
                                  const qfz_ranks *ranks, const qfz_source *source, int n,
-                                 const char *folder, qfz_error *err);
+                                 const char *folder, qfz_tile_cache *tiles, qfz_error *err);
 void qfz_filter_stage_close(qfz_filter_stage *stage); /* a stage that is all 0 is allowed */
 
 /* *mass = the least mass of a region: pixels, or units of area of the source, which is located. */
@@ -49,9 +52,12 @@ qfz_status qfz_filter_least_mass(const qfz_setup *setup, const qfz_source *sourc
 qfz_status qfz_filter_stage_summarise(qfz_filter_stage *stage, const qfz_thread_context *context,
                                       int thread, int64_t tile, qfz_error *err);
 
+/* True if qfz_filter_stage_resolve() needs the tile loaded in the thread's worker. */
+bool qfz_filter_stage_needs_tile(const qfz_filter_stage *stage, int64_t tile);
+
 /* Fills threads[thread].zeroed, and forest where it is wanted, for the tile of the context, which
- * is loaded in the thread's worker. */
+ * is loaded in the thread's worker if it needs to be.  stays: a later pass may want them again. */
 qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
-                                    int thread, int64_t tile, qfz_error *err);
+                                    int thread, int64_t tile, bool stays, qfz_error *err);
 
 #endif

@@ -6,9 +6,8 @@
 
 #include "core/memory.h"
 #include "core/position.h"
-#include "job/temp_folder.h"
 
-enum { SOME_ROWS = 1024, ROW_WORDS = 4, KEY_WORDS = 2, NEIGHBOURS = 6 };
+enum { SOME_ROWS = 1024, NEIGHBOURS = 6 };
 
 typedef struct making {
     qfz_run *run;
@@ -61,14 +60,16 @@ static qfz_status add(making *m, int64_t y, int64_t x, int dir, uint32_t level, 
 {
     const qfz_box box = m->context->box;
     const uint64_t a = label_at(m, y * m->image.w + x);
+    const bool in_order = a < b || b == QFZ_FOREST_OPEN;
     m->rows[m->n++] = (qfz_forest_row){.level = level,
                                        .position = qfz_position(box.y0 + y, box.x0 + x, dir),
-                                       .a = a < b ? a : b,
-                                       .b = a < b ? b : a};
+                                       .a = in_order ? a : b,
+                                       .b = in_order ? b : a};
     return m->n == SOME_ROWS ? flush(m, err) : QFZ_OK;
 }
 
-/* The label of a pixel of a neighbouring tile, at (y, x) of the tile at work. */
+/* The label of a pixel of a neighbouring tile, at (y, x) of the tile at work; QFZ_FOREST_OPEN in
+ * another part. */
 static qfz_status outer_label(making *m, int64_t y, int64_t x, uint64_t *label, qfz_error *err)
 {
     const qfz_tiling *const t = &m->run->setup->tiling;
@@ -76,9 +77,11 @@ static qfz_status outer_label(making *m, int64_t y, int64_t x, uint64_t *label, 
     const int64_t tile_y = at_y / t->tile_h, tile_x = at_x / t->tile_w;
     const qfz_box box = qfz_tiling_box(t, tile_y, tile_x);
     const int right = x < 0 ? -1 : x >= m->image.w;
+    const int64_t tile = tile_y * t->n_x + tile_x;
     uint64_t **const ring = &m->rings[3 * (y >= m->image.h) + 1 + right];
-    if (!*ring)
-        QFZ_TRY(qfz_stitch_ring_labels(m->run->stitch, tile_y * t->n_x + tile_x, ring, err));
+    *label = QFZ_FOREST_OPEN;
+    if (tile >= m->run->end_tile) return QFZ_OK;
+    if (!*ring) QFZ_TRY(qfz_stitch_ring_labels(m->run->stitch, tile, ring, err));
     *label = (*ring)[qfz_ring_index(qfz_box_h(box), qfz_box_w(box), at_y - box.y0, at_x - box.x0)];
     return QFZ_OK;
 }
@@ -155,38 +158,4 @@ cleanup:
         free(m->rings[i]);
     free(m);
     return st;
-}
-
-/* ------------------------------------------------------------------------------------- gathering
- */
-/* No two rows have the same position. */
-static void add_nothing(void *arg, uint64_t *into, const uint64_t *more)
-{
-    (void)arg;
-    (void)into;
-    (void)more;
-}
-
-qfz_status qfz_forest_gather_open(qfz_gather **gather, const qfz_run *run, qfz_error *err)
-{
-    const qfz_gather_format format = {
-        .words = ROW_WORDS, .key_words = KEY_WORDS, .add = add_nothing};
-    *gather = NULL;
-    if (!run->setup->job->forest) return QFZ_OK;
-    return qfz_gather_open(gather, &format, run->contexts.n > 0 ? run->contexts.n : 1,
-                           run->setup->store_bytes / 8, run->folder, err);
-}
-
-qfz_status qfz_forest_gather_add(qfz_gather *gather, int thread, const qfz_forest_row *rows,
-                                 int64_t n, qfz_error *err)
-{
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t key[KEY_WORDS] = {rows[i].level, rows[i].position};
-        uint64_t *record;
-        bool is_new;
-        QFZ_TRY(qfz_gather_find(gather, thread, key, &record, &is_new, err));
-        record[KEY_WORDS] = rows[i].a;
-        record[KEY_WORDS + 1] = rows[i].b;
-    }
-    return QFZ_OK;
 }

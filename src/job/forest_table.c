@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 #include "core/position.h"
-#include "job/forest_rows.h"
+#include "job/forest_gather.h"
 #include "job/raster_options.h"
 
 enum { ROWS = 4096, COLUMNS = 5 };

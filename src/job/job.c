@@ -50,6 +50,12 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const qfz_output_options options = qfz_job_output_options(job);
     if (job->forest) QFZ_TRY(qfz_table_check(source, &options, job->forest, QFZ_POINTS, err));
     if (!job->regions) return QFZ_OK;
+    if (n_parts > 1 && qfz_object_is(job->regions))
+        return qfz_fail(
+            err, QFZ_EARG,
+            "%s: several processes write their table to a local file; name one, or make "
+            "the table of the labels with qfz regions",
+            job->regions);
     return qfz_table_check(source, &options, job->regions, QFZ_POINTS, err);
 }
 
@@ -170,6 +176,7 @@ static qfz_status prepare(job_run *c, qfz_error *err)
 static qfz_status look_for_end(job_run *c, qfz_report *report, bool *done, qfz_error *err)
 {
     *done = c->work && c->ranks->rank == 0 && qfz_work_folder_is_done(c->work, c->job, report);
+    if (*done) qfz_work_folder_clean(c->work);
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }

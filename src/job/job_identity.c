@@ -62,6 +62,7 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_stats(out, job);
     write_text(out, "colours", job->colors);
     write_text(out, "quicklook", job->quicklook);
+    if (job->quicklook) (void)fprintf(out, "quicklook style\t%d\n", (int)job->quicklook_style);
     write_text(out, "forest", job->forest);
     write_text(out, "layout", layouts[job->layout]);
     write_text(out, "format", job->format);

@@ -165,6 +165,7 @@ static qfz_status make_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
                        .border_bytes = border_bytes(&setup, t->n_x * t->n_y),
                        .store_bytes = setup.store_bytes};
     strncpy(plan->engine, setup.engine->name, sizeof plan->engine - 1);
+    memcpy(plan->engine_reason, setup.engine_reason, sizeof plan->engine_reason);
     plan->n_gpus = setup.choice.device_memory_bytes ? setup.choice.n_devices : 0;
     plan->gpu_memory_bytes = setup.choice.device_memory_bytes;
     const qfz_status st = plan_outputs(plan, &setup, err);

@@ -13,7 +13,8 @@ enum { TILE_PX_MIN = 1 << 14, TILE_PX_MAX = 1 << 22 };
 
 bool qfz_label_outputs_wanted(const qfz_job *job)
 {
-    return job->neighbours || job->stats || job->colors || job->quicklook || job->polygons ||
+    return job->neighbours || job->stats || job->colors || job->polygons ||
+           (job->quicklook && job->task != QFZ_SALIENCY) ||
            qfz_zone_columns_needs(job->columns).zones;
 }
 
@@ -57,7 +58,7 @@ void qfz_label_outputs_clean(const qfz_job *job)
 {
     const char *const outputs[] = {job->neighbours, job->colors, job->quicklook, job->polygons};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        if (outputs[i]) qfz_output_clean(outputs[i]);
+        if (outputs[i]) qfz_output_clean(outputs[i], qfz_temp_folder_local(job));
 }
 
 /* --------------------------------------------------------------------------------------- open */
@@ -86,6 +87,8 @@ static qfz_status plan_tiles(qfz_label_outputs *out, bool paints, qfz_error *err
     int64_t px_bytes = sizeof(uint64_t) + (paints ? 2 : 1);
     if (out->image) px_bytes += qfz_values_px_bytes(qfz_source_get_info(out->image));
     if (out->stats) px_bytes += qfz_values_px_bytes(qfz_source_get_info(out->stats));
+    if (out->shown && out->shown != out->image && out->shown != out->stats)
+        px_bytes += qfz_values_px_bytes(qfz_source_get_info(out->shown));
     const int64_t most = out->memory_bytes / 2 / px_bytes / out->pass.n_threads;
     const int64_t share = info->w * info->h / (4 * out->pass.n_threads);
     const int64_t wanted = clamp(share, TILE_PX_MIN, TILE_PX_MAX);
@@ -110,6 +113,7 @@ qfz_status qfz_label_outputs_plan(qfz_label_outputs *out, qfz_error *err)
     const bool wants_paint = job->colors || job->quicklook;
     QFZ_TRY(qfz_source_locate(out->source, err));
     if (job->stats) QFZ_TRY(open_stats(&out->stats, job, out->source, err));
+    if (qfz_label_paint_shows_image(job)) out->shown = out->image ? out->image : out->stats;
     if (job->neighbours && out->stats && !out->image) QFZ_TRY(make_stats_rule(out, err));
     if (!job->neighbours && !out->needs.values) out->image = NULL;
     return plan_tiles(out, wants_paint, err);
@@ -129,8 +133,11 @@ qfz_status qfz_label_outputs_open(qfz_label_outputs *out, qfz_error *err)
                                 out->folder, err));
     QFZ_TRY(open_values(out, err));
     if (!out->paints) return QFZ_OK;
-    out->paint = (qfz_label_paint){
-        .job = job, .source = out->source, .pass = &out->pass, .folder = out->folder};
+    out->paint = (qfz_label_paint){.job = job,
+                                   .source = out->source,
+                                   .pass = &out->pass,
+                                   .folder = out->folder,
+                                   .image = out->shown};
     return qfz_label_paint_open(&out->paint, bytes, err);
 }
 
@@ -168,7 +175,7 @@ static qfz_status row_weights(const qfz_label_outputs *out, qfz_box box, uint64_
 
 static bool needs_margin(const qfz_label_outputs *out)
 {
-    return out->neighbours || out->paints || out->needs.borders || out->needs.neighbours;
+    return out->neighbours || out->paint.coloring || out->needs.borders || out->needs.neighbours;
 }
 
 static qfz_status add_tile(qfz_label_outputs *out, int thread, const qfz_label_tile *tile,

@@ -22,6 +22,7 @@ typedef struct qfz_label_outputs {
                              --stats do, or none */
     const qfz_rule *rule;
 
+    const qfz_source *shown; /* by the quicklook; NULL: none */
     char folder[4096];
     qfz_source *stats; /* of --stats, or NULL */
     qfz_rule stats_rule;

@@ -8,6 +8,16 @@
 #include "core/memory.h"
 #include "job/raster_options.h"
 
+bool qfz_label_paint_shows_image(const qfz_job *job)
+{
+    return job->quicklook && job->quicklook_style != QFZ_QUICKLOOK_COLORS;
+}
+
+bool qfz_label_paint_colors(const qfz_job *job)
+{
+    return job->colors || (job->quicklook && !qfz_label_paint_shows_image(job));
+}
+
 static qfz_sink_spec spec_of(const qfz_job *job, const qfz_source *source,
                              const uint8_t (*palette)[4])
 {
@@ -57,7 +67,9 @@ qfz_status qfz_label_paint_open(qfz_label_paint *paint, int64_t bytes, qfz_error
     qfz_coloring_palette(paint->palette);
     QFZ_TRY(QFZ_NEW_ZERO(&paint->colors, n, err));
     if (paint->job->quicklook)
-        QFZ_TRY(qfz_picture_open(&paint->picture, info->w, info->h, paint->folder, err));
+        QFZ_TRY(qfz_picture_open(&paint->picture, paint->job->quicklook_style, info->w, info->h,
+                                 paint->folder, err));
+    if (!qfz_label_paint_colors(paint->job)) return QFZ_OK;
     return qfz_coloring_open(&paint->coloring, info->w * info->h, n, bytes, paint->folder,
                              paint->job->src, err);
 }
@@ -69,6 +81,7 @@ void qfz_label_paint_close(qfz_label_paint *paint)
     free(paint->colors);
     qfz_coloring_close(paint->coloring);
     qfz_picture_close(paint->picture);
+    qfz_values_close(paint->values);
     qfz_sink_close(paint->sink);
     qfz_png_close(paint->png);
 }
@@ -76,6 +89,7 @@ void qfz_label_paint_close(qfz_label_paint *paint)
 qfz_status qfz_label_paint_add(qfz_label_paint *paint, int thread, const qfz_label_tile *tile,
                                qfz_error *err)
 {
+    if (!paint->coloring) return QFZ_OK;
     return qfz_coloring_add(paint->coloring, thread, tile, err);
 }
 
@@ -84,35 +98,53 @@ static qfz_status visit(void *arg, int thread, const qfz_label_tile *tile, qfz_e
     qfz_label_paint *const paint = arg;
     const qfz_tiling *const t = &paint->pass->tiling;
     uint8_t **const colors = &paint->colors[thread];
-    if (!*colors) QFZ_TRY(QFZ_NEW(colors, t->tile_w * t->tile_h, err));
-    QFZ_TRY(qfz_coloring_paint(paint->coloring, thread, tile, *colors, err));
-    if (paint->picture) QFZ_TRY(qfz_picture_add(paint->picture, tile, *colors, err));
+    qfz_image image;
+    if (paint->coloring) {
+        if (!*colors) QFZ_TRY(QFZ_NEW(colors, t->tile_w * t->tile_h, err));
+        QFZ_TRY(qfz_coloring_paint(paint->coloring, thread, tile, *colors, err));
+    }
+    if (paint->values) QFZ_TRY(qfz_values_read(paint->values, thread, tile->box, &image, err));
+    if (paint->picture)
+        QFZ_TRY(qfz_picture_add(paint->picture, tile, *colors, paint->values ? &image : NULL,
+                                paint->rgb, err));
     return paint->sink ? qfz_sink_write(paint->sink, tile->box, *colors, NULL, err) : QFZ_OK;
 }
 
 static qfz_status draw(qfz_label_paint *paint, qfz_error *err)
 {
+    const qfz_output_options options = qfz_job_output_options(paint->job);
     uint8_t *rgb = NULL;
     int w, h;
     if (!paint->picture) return QFZ_OK;
     QFZ_TRY(
         qfz_picture_draw(paint->picture, (const uint8_t(*)[4])paint->palette, &rgb, &w, &h, err));
     const qfz_status st =
-        qfz_png_create(&paint->png, paint->job->quicklook, rgb, w, h, paint->job->overwrite, err);
+        qfz_png_create(&paint->png, paint->job->quicklook, rgb, w, h, &options, err);
     free(rgb);
     return st;
+}
+
+static qfz_status open_values(qfz_label_paint *paint, qfz_error *err)
+{
+    const qfz_tiling *const t = &paint->pass->tiling;
+    qfz_source_picture_bands(paint->image, paint->rgb);
+    return qfz_values_open(&paint->values, paint->image, paint->pass->n_threads,
+                           t->tile_w * t->tile_h, err);
 }
 
 qfz_status qfz_label_paint_finish(qfz_label_paint *paint, double share, qfz_error *err)
 {
     const qfz_job *const job = paint->job;
     const qfz_sink_options options = qfz_job_colors_options(job);
-    QFZ_TRY(qfz_coloring_solve(paint->coloring, err));
+    if (paint->coloring) QFZ_TRY(qfz_coloring_solve(paint->coloring, err));
+    if (paint->image) QFZ_TRY(open_values(paint, err));
     if (job->colors) {
         const qfz_sink_spec spec = spec_of(job, paint->source, (const uint8_t(*)[4])paint->palette);
         QFZ_TRY(qfz_sink_create(&paint->sink, paint->source, &options, &spec, err));
     }
     QFZ_TRY(qfz_label_pass_run(paint->pass, "colours", share, false, visit, paint, err));
+    qfz_values_close(paint->values);
+    paint->values = NULL;
     QFZ_TRY(draw(paint, err));
     return paint->sink ? qfz_sink_finish(paint->sink, NULL, NULL, err) : QFZ_OK;
 }
@@ -126,6 +158,5 @@ qfz_status qfz_label_paint_place(qfz_label_paint *paint, qfz_error *err)
 qfz_status qfz_label_paint_commit(qfz_label_paint *paint, qfz_error *err)
 {
     if (paint->sink) QFZ_TRY(qfz_sink_commit(paint->sink, err));
-    if (paint->png) qfz_png_commit(paint->png);
-    return QFZ_OK;
+    return paint->png ? qfz_png_commit(paint->png, err) : QFZ_OK;
 }

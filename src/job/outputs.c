@@ -23,6 +23,9 @@ double qfz_outputs_share(const qfz_run *run)
     if (qfz_outputs_has_layout(job)) share += QFZ_LAYOUT_SHARE;
     if (qfz_label_outputs_wanted(job)) share += QFZ_LABEL_OUTPUTS_SHARE;
     if (job->polygons) share += QFZ_POLYGONS_SHARE;
+    if (job->task == QFZ_SALIENCY && job->quicklook) share += QFZ_LAYOUT_SHARE;
+    for (int i = 0; i < 2; i++)
+        if (rasters[i] && qfz_object_is(rasters[i])) share += QFZ_UPLOADING_SHARE;
     for (int i = 0; i < 2; i++)
         if (rasters[i] && qfz_output_is_copied(job->format, rasters[i]))
             share += QFZ_COPYING_SHARE;
@@ -40,6 +43,16 @@ static int64_t least(int64_t a, int64_t b)
 int64_t qfz_outputs_first_row(const qfz_tiling *t, int part, int n_parts)
 {
     return least(qfz_part_first_row(t->n_y, part, n_parts) * t->tile_h, t->h);
+}
+
+qfz_status qfz_outputs_rows(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
+                            qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
+    for (int part = 0; part <= spec->n_parts; part++)
+        (*rows)[part] = qfz_outputs_first_row(&out->run->setup->tiling, part, spec->n_parts);
+    (*rows)[spec->n_parts] = spec->h;
+    return QFZ_OK;
 }
 
 void qfz_outputs_place(qfz_sink_spec *spec, const qfz_setup *setup, const char *format, int part,
@@ -77,6 +90,11 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
     const qfz_job *const job = setup->job;
     char path[QFZ_PATH_BYTES];
     if (!qfz_outputs_has_layout(job) || n_parts == 1) return QFZ_OK;
+    if (qfz_object_is(job->dst))
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: in a bucket, several processes write the layout edges; leave --layout "
+                        "out, or name a local file",
+                        job->dst);
     QFZ_TRY(qfz_outputs_name_edges(path, job->dst, n_parts, err));
     const qfz_sink_options options = qfz_job_edges_options(job, n_parts);
     qfz_sink_spec spec = qfz_output_spec_saliency(setup, path, QFZ_EDGES, 0);
@@ -157,9 +175,10 @@ void qfz_outputs_close(qfz_outputs *out)
     qfz_table_close(out->table);
     if (out->labels) qfz_label_outputs_close(out->labels);
     free(out->labels);
+    qfz_png_close(out->picture);
     qfz_label_parts_close(out->label_parts);
     qfz_table_close(out->forest_table);
-    qfz_gather_close(out->forest);
+    qfz_forest_gather_close(out->forest);
     qfz_region_records_close(out->regions);
     qfz_output_journal_close(out->journal);
 }
@@ -233,10 +252,16 @@ qfz_status qfz_outputs_regions(qfz_outputs *out, qfz_thread_context *context, in
 }
 
 /* ------------------------------------------------------------------------------------------ end */
+void qfz_outputs_delete_part(const qfz_job *job, int part, int n_parts)
+{
+    qfz_region_parts_delete(job, part, n_parts);
+    qfz_forest_gather_delete(job, part, n_parts);
+}
+
 void qfz_outputs_abandon(const qfz_outputs *out)
 {
     for (int i = 0; i < out->n_rasters; i++)
         if (out->specs[i].n_parts > 0) qfz_parts_delete(out->specs[i].path);
     for (int part = 0; part < out->run->n_parts; part++)
-        qfz_region_parts_delete(out->run->setup->job, part, out->run->n_parts);
+        qfz_outputs_delete_part(out->run->setup->job, part, out->run->n_parts);
 }

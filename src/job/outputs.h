@@ -10,7 +10,7 @@
 #ifndef QFZ_OUTPUTS_H
 #define QFZ_OUTPUTS_H
 
-#include "job/forest_rows.h"
+#include "job/forest_gather.h"
 #include "job/label_outputs.h"
 #include "job/label_parts.h"
 #include "job/output_journal.h"
@@ -34,7 +34,8 @@ typedef struct qfz_outputs {
     qfz_table *table;
     qfz_label_outputs *labels;    /* NULL: none */
     qfz_label_parts *label_parts; /* what they read in a job of several processes; else NULL */
-    qfz_gather *forest;           /* rows of the hierarchy; NULL: none */
+    qfz_forest_gather *forest;    /* rows of the hierarchy; NULL: none */
+    qfz_png *picture;             /* of saliency; NULL: none */
     qfz_table *forest_table;
 } qfz_outputs;
 

@@ -15,6 +15,7 @@ enum { QFZ_REGION_RECORDS = QFZ_RASTERS, QFZ_FOREST_ROWS, QFZ_OUTPUT_KINDS };
 #define QFZ_LAYOUT_SHARE 1.0
 #define QFZ_COPYING_SHARE 1.0
 #define QFZ_OVERVIEWS_SHARE 0.3
+#define QFZ_UPLOADING_SHARE 0.3
 
 /* The first row of a part in the raster; parts consist of whole rows of tiles. */
 int64_t qfz_outputs_first_row(const qfz_tiling *t, int part, int n_parts);
@@ -22,6 +23,9 @@ int64_t qfz_outputs_first_row(const qfz_tiling *t, int part, int n_parts);
 /* *rows = the first row of each part of a raster, and its end; freed by free(). */
 qfz_status qfz_outputs_rows(const qfz_outputs *outputs, const qfz_sink_spec *spec, int64_t **rows,
                             qfz_error *err);
+
+/* Deletes the files beside tables that a part has left for the process that joins. */
+void qfz_outputs_delete_part(const qfz_job *job, int part, int n_parts);
 
 /* path = the raster of edges of a saliency in another layout, beside the result.  Written by a
  * single process, it never gets its final name. */

@@ -4,7 +4,7 @@
 
 /* Where the rows of one tile go: into the gathering, or into the journal. */
 typedef struct forest_target {
-    qfz_gather *gather;
+    qfz_forest_gather *gather;
     int thread;
     qfz_output_journal *journal;
     qfz_long_record record;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "core/memory.h"
 #include "job/output_specs.h"
 #include "job/outputs.h"
 #include "job/outputs_files.h"
@@ -10,30 +9,35 @@
 #include "job/raster_options.h"
 #include "job/region_parts.h"
 #include "job/saliency_layout.h"
+#include "job/saliency_picture.h"
+#include "job/temp_folder.h"
+
+static const char *stage_of(const qfz_outputs *out)
+{
+    return qfz_temp_folder_local(out->run->setup->job);
+}
+
+/* Leaves the records of this part for the process that joins. */
+static qfz_status save_parts(qfz_outputs *out, qfz_error *err)
+{
+    if (out->forest) QFZ_TRY(qfz_forest_gather_save(out->forest, out->run, err));
+    qfz_forest_gather_close(out->forest);
+    out->forest = NULL;
+    QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
+    qfz_region_records_close(out->regions);
+    out->regions = NULL;
+    return QFZ_OK;
+}
 
 /* An output in one piece is committed by qfz_outputs_join(). */
 qfz_status qfz_outputs_finish(qfz_outputs *out, qfz_error *err)
 {
     if (out->run->setup->comparison) return QFZ_OK;
     if (out->journal) QFZ_TRY(qfz_outputs_replay(out, err));
-    if (out->run->n_parts > 1) {
-        QFZ_TRY(qfz_region_parts_save(out->regions, out->run, err));
-        qfz_region_records_close(out->regions);
-        out->regions = NULL;
-    }
+    if (out->run->n_parts > 1) QFZ_TRY(save_parts(out, err));
     for (int i = 0; i < out->n_rasters; i++)
         if (out->sinks[i] && out->specs[i].n_parts > 0)
             QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
-    return QFZ_OK;
-}
-
-qfz_status qfz_outputs_rows(const qfz_outputs *out, const qfz_sink_spec *spec, int64_t **rows,
-                            qfz_error *err)
-{
-    QFZ_TRY(QFZ_NEW(rows, spec->n_parts + 1, err));
-    for (int part = 0; part <= spec->n_parts; part++)
-        (*rows)[part] = qfz_outputs_first_row(&out->run->setup->tiling, part, spec->n_parts);
-    (*rows)[spec->n_parts] = spec->h;
     return QFZ_OK;
 }
 
@@ -63,7 +67,7 @@ static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
     const qfz_sink_options options = qfz_job_sink_options(run->setup->job, spec->path);
     int64_t *rows = NULL;
     QFZ_TRY(qfz_outputs_rows(out, spec, &rows, err));
-    if (out->journal) qfz_output_clean(spec->path);
+    if (out->journal) qfz_output_clean(spec->path, stage_of(out));
     qfz_sink_close(out->sinks[i]); /* a part */
     out->sinks[i] = NULL;
     qfz_progress_begin(run->progress, "merging", QFZ_MERGING_SHARE / out->n_rasters, 0);
@@ -79,7 +83,7 @@ static qfz_status join_parts(const qfz_outputs *out, const qfz_sink_options *opt
 {
     int64_t *rows = NULL;
     QFZ_TRY(qfz_outputs_rows(out, spec, &rows, err));
-    if (out->journal && !whole) qfz_output_clean(spec->path);
+    if (out->journal && !whole) qfz_output_clean(spec->path, stage_of(out));
     const qfz_status st = qfz_parts_join(out->run->source, options, spec, rows, whole, err);
     free(rows);
     return st;
@@ -109,14 +113,16 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
         spec.n_parts = 1;
         spec.y1 = spec.h;
     }
-    if (out->journal) qfz_output_clean(spec.path);
+    if (out->journal) qfz_output_clean(spec.path, stage_of(out));
     QFZ_TRY(qfz_sink_create(&layout, out->run->source, &options, &spec, err));
     qfz_progress_begin(out->run->progress, "layout", QFZ_LAYOUT_SHARE, 0);
     QFZ_TRY_OR(st, cleanup,
                qfz_layout_convert(out->sinks[QFZ_MAIN], &edges, layout, &spec, setup->n_threads,
                                   report_part, out->run, err));
     QFZ_TRY_OR(st, cleanup, finish(out, layout, spec.path, err));
+    if (out->picture) QFZ_TRY_OR(st, cleanup, qfz_png_place(out->picture, err));
     QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
+    if (out->picture) QFZ_TRY_OR(st, cleanup, qfz_png_commit(out->picture, err));
     if (is_vrt) st = join_parts(out, &options, &spec, NULL, err);
     qfz_sink_close(out->sinks[QFZ_MAIN]);
     out->sinks[QFZ_MAIN] = NULL;
@@ -140,6 +146,14 @@ static qfz_status finish_rasters(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status place_raster(const qfz_outputs *out, qfz_sink *sink, const char *path,
+                               qfz_error *err)
+{
+    if (qfz_object_is(path))
+        qfz_progress_begin(out->run->progress, "uploading", QFZ_UPLOADING_SHARE, 0);
+    return qfz_sink_place(sink, err);
+}
+
 /* Gives all outputs their names, tables last.  A failure closes the sinks and the tables, which
  * take their files back; a VRT remains. */
 static qfz_status place(qfz_outputs *out, qfz_error *err)
@@ -150,10 +164,11 @@ static qfz_status place(qfz_outputs *out, qfz_error *err)
         if (qfz_output_is_vrt(job->format, out->specs[i].path))
             QFZ_TRY(join_parts(out, &options, &out->specs[i], NULL, err));
         else if (out->sinks[i])
-            QFZ_TRY(qfz_sink_place(out->sinks[i], err));
+            QFZ_TRY(place_raster(out, out->sinks[i], out->specs[i].path, err));
     }
     if (out->table) QFZ_TRY(qfz_table_place(out->table, err));
     if (out->forest_table) QFZ_TRY(qfz_table_place(out->forest_table, err));
+    if (out->picture) QFZ_TRY(qfz_png_place(out->picture, err));
     return out->labels ? qfz_label_outputs_place(out->labels, err) : QFZ_OK;
 }
 
@@ -164,6 +179,7 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
     if (out->table) QFZ_TRY(qfz_table_commit(out->table, err));
     if (out->labels) QFZ_TRY(qfz_label_outputs_commit(out->labels, err));
     if (out->forest_table) QFZ_TRY(qfz_table_commit(out->forest_table, err));
+    if (out->picture) QFZ_TRY(qfz_png_commit(out->picture, err));
     for (int i = 0; i < out->n_rasters; i++) {
         const qfz_sink_options options = qfz_outputs_options(out, i);
         if (qfz_output_is_vrt(job->format, out->specs[i].path)) continue;
@@ -175,13 +191,35 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status join_forest(qfz_outputs *out, qfz_error *err)
+{
+    if (out->run->n_parts == 1) return QFZ_OK;
+    QFZ_TRY(qfz_forest_gather_open(&out->forest, out->run, err));
+    return qfz_forest_gather_join(out->forest, out->run, err);
+}
+
+/* The picture of a hierarchy, from the raster of edges before it is converted. */
+static qfz_status draw_saliency(qfz_outputs *out, qfz_error *err)
+{
+    qfz_run *const run = out->run;
+    const qfz_job *const job = run->setup->job;
+    if (job->task != QFZ_SALIENCY || !job->quicklook) return QFZ_OK;
+    if (out->journal) qfz_output_clean(job->quicklook, stage_of(out));
+    qfz_progress_begin(run->progress, "picture", QFZ_LAYOUT_SHARE, 0);
+    return qfz_saliency_picture_draw(out, report_part, run, err);
+}
+
 static qfz_status make_forest_table(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
-    if (!out->forest) return QFZ_OK;
-    if (out->journal) qfz_output_clean(run->setup->job->forest);
+    qfz_gather *rows;
+    if (!run->setup->job->forest) return QFZ_OK;
+    if (out->journal) qfz_output_clean(run->setup->job->forest, stage_of(out));
     qfz_progress_begin(run->progress, "tree", QFZ_TABLE_SHARE, 0);
-    QFZ_TRY(qfz_forest_table_write(out->forest, run, &out->forest_table, err));
+    QFZ_TRY(join_forest(out, err));
+    QFZ_TRY(qfz_outputs_open_parts(out, err));
+    QFZ_TRY(qfz_forest_gather_complete(out->forest, run, qfz_outputs_labels_read, out, &rows, err));
+    QFZ_TRY(qfz_forest_table_write(rows, run, &out->forest_table, err));
     return qfz_table_finish(out->forest_table, err);
 }
 
@@ -189,7 +227,8 @@ static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
 {
     qfz_run *const run = out->run;
     QFZ_TRY(qfz_outputs_labels_gather(out, err));
-    if (out->journal && run->setup->job->regions) qfz_output_clean(run->setup->job->regions);
+    if (out->journal && run->setup->job->regions)
+        qfz_output_clean(run->setup->job->regions, stage_of(out));
     if (run->setup->job->regions) qfz_progress_begin(run->progress, "table", QFZ_TABLE_SHARE, 0);
     if (run->n_parts > 1)
         QFZ_TRY(qfz_region_parts_join(run, out->labels, &out->table, err));
@@ -197,6 +236,7 @@ static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
         QFZ_TRY(qfz_region_records_write(out->regions, run, out->labels, &out->table, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
     if (out->labels) QFZ_TRY(qfz_label_outputs_finish(out->labels, err));
+    QFZ_TRY(draw_saliency(out, err));
     return make_forest_table(out, err);
 }
 
@@ -225,6 +265,6 @@ qfz_status qfz_outputs_join(qfz_outputs *list, int64_t n, qfz_error *err)
     QFZ_TRY(finish_and_place(list, n, err));
     for (int64_t i = 0; i < n; i++)
         for (int part = 0; part < first->n_parts; part++)
-            qfz_region_parts_delete(list[i].run->setup->job, part, first->n_parts);
+            qfz_outputs_delete_part(list[i].run->setup->job, part, first->n_parts);
     return QFZ_OK;
 }

@@ -14,25 +14,25 @@ static int raster_of(const qfz_outputs *out)
     return out->n_rasters - 1;
 }
 
-static qfz_status read_box(const qfz_outputs *out, int thread, qfz_box box, void *labels,
-                           qfz_error *err)
+qfz_status qfz_outputs_read(const qfz_outputs *out, int thread, qfz_box box, void *pixels,
+                            qfz_error *err)
 {
-    if (out->label_parts) return qfz_label_parts_read(out->label_parts, thread, box, labels, err);
-    return qfz_sink_read(out->sinks[raster_of(out)], box, labels, NULL, err);
+    if (out->label_parts) return qfz_label_parts_read(out->label_parts, thread, box, pixels, err);
+    return qfz_sink_read(out->sinks[raster_of(out)], box, pixels, NULL, err);
 }
 
 /* Labels that were written, of 32 or 64 bits.  They are read into the end of the grid, from where
  * each moves forward to its place. */
-static qfz_status read_labels(void *arg, int thread, qfz_box box, qfz_label_grid labels,
-                              qfz_error *err)
+qfz_status qfz_outputs_labels_read(void *arg, int thread, qfz_box box, qfz_label_grid labels,
+                                   qfz_error *err)
 {
     const qfz_outputs *const out = arg;
     const bool is_wide = out->specs[raster_of(out)].type == QFZ_OUT_U64;
     const int64_t w = qfz_box_w(box), h = qfz_box_h(box), px_bytes = is_wide ? 8 : 4;
     if (labels.is_wide == is_wide && labels.pitch == w)
-        return read_box(out, thread, box, labels.labels, err);
+        return qfz_outputs_read(out, thread, box, labels.labels, err);
     char *const read = (char *)qfz_label_grid_at(labels, h - 1, w) - h * w * px_bytes;
-    QFZ_TRY(read_box(out, thread, box, read, err));
+    QFZ_TRY(qfz_outputs_read(out, thread, box, read, err));
     for (int64_t y = 0; y < h; y++) {
         void *const row = qfz_label_grid_at(labels, y, 0);
         const char *const from = read + y * w * px_bytes;
@@ -51,8 +51,7 @@ int64_t qfz_outputs_labels_bytes(const qfz_setup *setup)
            qfz_job_n_alphas(setup->job);
 }
 
-/* Of a job of several processes: they are complete by now. */
-static qfz_status open_parts(qfz_outputs *out, qfz_error *err)
+qfz_status qfz_outputs_open_parts(qfz_outputs *out, qfz_error *err)
 {
     const int i = raster_of(out);
     const qfz_sink_options options = qfz_outputs_options(out, i);
@@ -77,12 +76,12 @@ qfz_status qfz_outputs_labels_gather(qfz_outputs *out, qfz_error *err)
     qfz_thread_contexts_close(&run->contexts);
     qfz_tile_cache_close(&run->cache);
     if (out->journal) qfz_label_outputs_clean(job);
-    QFZ_TRY(open_parts(out, err));
+    QFZ_TRY(qfz_outputs_open_parts(out, err));
     QFZ_TRY(QFZ_NEW_ZERO(&out->labels, 1, err));
     *out->labels = (qfz_label_outputs){
         .job = job,
         .source = run->source,
-        .pass = {.read = read_labels,
+        .pass = {.read = qfz_outputs_labels_read,
                  .arg = out,
                  .is_narrow = out->specs[raster_of(out)].type == QFZ_OUT_U32,
                  .n_threads = setup->n_threads,

@@ -5,8 +5,8 @@
 
 #include "core/memory.h"
 #include "job/outputs_files.h"
-#include "job/region_parts.h"
 #include "job/setup_memory.h"
+#include "job/temp_folder.h"
 
 /* Memory for one tile of output. */
 typedef struct room {
@@ -65,10 +65,10 @@ static qfz_status replay_tile(qfz_outputs *out, int64_t tile, const room *r, qfz
 }
 
 /* Deletes what killed runs with another number of processes have left of a raster. */
-static void clean_raster(const char *path, int n_parts)
+static void clean_raster(const char *path, const char *stage, int n_parts)
 {
     qfz_parts_delete_others(path, n_parts);
-    if (n_parts > 0) qfz_output_clean(path);
+    if (n_parts > 0) qfz_output_clean(path, stage);
 }
 
 /* The same for all outputs.  The first process does it; the others use files with other names. */
@@ -77,17 +77,18 @@ static qfz_status clean_other_numbers(const qfz_outputs *out, qfz_error *err)
     const qfz_run *const run = out->run;
     const qfz_job *const job = run->setup->job;
     const qfz_work_others *const others = qfz_work_folder_others(run->work);
+    const char *const stage = qfz_temp_folder_local(job);
     if (others->n == 0 || run->ranks->rank > 0) return QFZ_OK;
     for (int i = 0; i < out->n_rasters; i++)
-        clean_raster(out->specs[i].path, out->specs[i].n_parts);
+        clean_raster(out->specs[i].path, stage, out->specs[i].n_parts);
     if (qfz_outputs_has_layout(job)) {
         char path[QFZ_PATH_BYTES]; /* of one process, if there are several now, else of several */
         QFZ_TRY(qfz_outputs_name_edges(path, job->dst, run->n_parts > 1 ? 1 : 2, err));
-        clean_raster(path, 0);
-        qfz_output_clean(path);
+        clean_raster(path, stage, 0);
+        qfz_output_clean(path, stage);
     }
     for (int64_t i = 0; i < others->n; i++)
-        qfz_region_parts_delete(job, others->parts[i].part - 1, others->parts[i].n_parts);
+        qfz_outputs_delete_part(job, others->parts[i].part - 1, others->parts[i].n_parts);
     return QFZ_OK;
 }
 
@@ -98,7 +99,7 @@ static qfz_status clean(const qfz_outputs *out, qfz_error *err)
         const qfz_sink_spec *const spec = &out->specs[i];
         char *part = NULL;
         if (spec->n_parts) QFZ_TRY(qfz_part_path(&part, spec, err));
-        qfz_output_clean(part ? part : spec->path);
+        qfz_output_clean(part ? part : spec->path, qfz_temp_folder_local(out->run->setup->job));
         free(part);
     }
     return clean_other_numbers(out, err);

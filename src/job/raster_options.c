@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "job/temp_folder.h"
+
 static qfz_retry retry_of(const qfz_job *job)
 {
     return (qfz_retry){.retries = job->retries, .wait_s = job->retry_wait_s};
@@ -52,6 +54,8 @@ qfz_output_options qfz_job_output_options(const qfz_job *job)
     return (qfz_output_options){.names = {job->dst, job->labels, job->regions, job->neighbours,
                                           job->colors, job->quicklook, job->forest, job->polygons},
                                 .overwrite = job->overwrite,
+                                .allow_network = job->allow_network,
+                                .stage = qfz_temp_folder_local(job),
                                 .retry = retry_of(job)};
 }
 

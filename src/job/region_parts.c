@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/region_parts.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/memory.h"
-#include "job/region_rows.h"
 #include "core/temp_file.h"
+#include "job/part_files.h"
+#include "job/region_rows.h"
 
-enum { PATH_BYTES = 4096, CURSORS_BYTES = 16 << 20, CURSOR_BYTES = 64 << 10 };
+enum { CURSORS_BYTES = 16 << 20, CURSOR_BYTES = 64 << 10 };
 
 static const uint64_t magic = 0x31736e6f69676572; /* "regions1" */
 
@@ -24,21 +20,18 @@ typedef struct file_head {
     uint64_t before, n_own; /* the own labels are before + 1 .. before + n_own */
 } file_head;
 
-static qfz_status name_file(const qfz_job *job, int part, int n_parts, const char *kind, char *path,
-                            qfz_error *err)
-{
-    const char *const table = job->regions, *const slash = strrchr(table, '/');
-    const int n = slash ? (int)(slash - table) + 1 : 0;
-    const int length = snprintf(path, PATH_BYTES, "%.*s.%s.qfz-%s-%03d-of-%03d", n, table,
-                                table + n, kind, part + 1, n_parts);
-    if (length > 0 && length < PATH_BYTES) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "%s: the name is too long", table);
-}
+static const char *const kind = "records";
 
 /* --------------------------------------------------------------------------------------- saving */
-static qfz_status save_records(qfz_region_records *regions, const qfz_run *run, int file,
-                               const char *path, qfz_error *err)
+typedef struct saving {
+    qfz_region_records *regions;
+    const qfz_run *run;
+} saving;
+
+static qfz_status save_records(void *arg, int file, const char *path, qfz_error *err)
 {
+    const saving *const s = arg;
+    const qfz_run *const run = s->run;
     const int64_t bytes = qfz_region_record_bytes(run->setup), some = QFZ_RECORDS_BYTES / bytes + 1;
     const int64_t n_own = (int64_t)run->count.own;
     file_head head = {.magic = magic,
@@ -46,21 +39,21 @@ static qfz_status save_records(qfz_region_records *regions, const qfz_run *run, 
                       .before = run->count.before,
                       .n_own = run->count.own};
     int64_t n_foreign, at = sizeof head;
-    const uint64_t *const foreign = qfz_region_records_foreign(regions, &n_foreign);
+    const uint64_t *const foreign = qfz_region_records_foreign(s->regions, &n_foreign);
     uint64_t *records = NULL;
     qfz_status st;
     head.n_foreign = (uint64_t)n_foreign;
     QFZ_TRY_OR(st, cleanup, qfz_alloc((void **)&records, some, (size_t)bytes, err));
     QFZ_TRY_OR(st, cleanup, qfz_temp_write(file, path, &head, sizeof head, 0, err));
     for (int64_t i = 0; i < n_foreign; i++, at += bytes) {
-        QFZ_TRY_OR(st, cleanup, qfz_region_records_read(regions, foreign[i], 1, records, err));
+        QFZ_TRY_OR(st, cleanup, qfz_region_records_read(s->regions, foreign[i], 1, records, err));
         QFZ_TRY_OR(st, cleanup, qfz_temp_write(file, path, records, bytes, at, err));
     }
     for (int64_t i = 0; i < n_own; i += some, at += some * bytes) {
         const int64_t n = n_own - i < some ? n_own - i : some;
         QFZ_TRY_OR(
             st, cleanup,
-            qfz_region_records_read(regions, head.before + 1 + (uint64_t)i, n, records, err));
+            qfz_region_records_read(s->regions, head.before + 1 + (uint64_t)i, n, records, err));
         QFZ_TRY_OR(st, cleanup, qfz_temp_write(file, path, records, n * bytes, at, err));
     }
 
@@ -71,36 +64,22 @@ cleanup:
 
 qfz_status qfz_region_parts_save(qfz_region_records *regions, const qfz_run *run, qfz_error *err)
 {
-    const qfz_job *const job = run->setup->job;
-    char temp[PATH_BYTES], path[PATH_BYTES];
+    saving s = {regions, run};
     if (!regions) return QFZ_OK;
-    QFZ_TRY(name_file(job, run->part, run->n_parts, "temp", temp, err));
-    QFZ_TRY(name_file(job, run->part, run->n_parts, "records", path, err));
-    (void)unlink(temp); /* of a killed run */
-    const int file = qfz_create_new(temp);
-    if (file < 0) return qfz_fail(err, QFZ_EIO, "%s: %s", temp, strerror(errno));
-    qfz_status st = save_records(regions, run, file, temp, err);
-    if (close(file) != 0 && st == QFZ_OK)
-        st = qfz_fail(err, QFZ_EIO, "%s: %s", temp, strerror(errno));
-    if (st == QFZ_OK && rename(temp, path) != 0)
-        st = qfz_fail(err, QFZ_EIO, "%s: %s", path, strerror(errno));
-    if (st != QFZ_OK) (void)unlink(temp);
-    return st;
+    return qfz_part_file_write(run->setup->job->regions, kind, run->part, run->n_parts,
+                               save_records, &s, err);
 }
 
 void qfz_region_parts_delete(const qfz_job *job, int part, int n_parts)
 {
-    static const char *const kinds[] = {"temp", "records"};
-    char path[PATH_BYTES];
-    for (int i = 0; job->regions && i < 2; i++)
-        if (name_file(job, part, n_parts, kinds[i], path, NULL) == QFZ_OK) (void)unlink(path);
+    if (job->regions) qfz_part_file_delete(job->regions, kind, part, n_parts);
 }
 
 /* -------------------------------------------------------------------------------------- joining */
 
 /* The foreign records of one part, read in order. */
 typedef struct cursor {
-    char path[PATH_BYTES];
+    char path[QFZ_PART_FILE_BYTES];
     file_head head;
     uint64_t *records; /* a few consecutive foreign records */
     int64_t at, n;     /* index of the next record in records, and their number */
@@ -115,15 +94,6 @@ typedef struct joining {
     int n_cursors;
     uint64_t next; /* least label among the next records of all cursors; UINT64_MAX: none */
 } joining;
-
-static qfz_status read_at(const cursor *c, void *to, int64_t bytes, int64_t offset, qfz_error *err)
-{
-    const int file = open(c->path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return qfz_fail(err, QFZ_EIO, "%s: %s", c->path, strerror(errno));
-    const qfz_status st = qfz_temp_read(file, c->path, to, bytes, offset, err);
-    (void)close(file);
-    return st;
-}
 
 static qfz_record *record_at(const joining *j, uint64_t *records, int64_t i)
 {
@@ -142,8 +112,8 @@ static qfz_status refill(const joining *j, cursor *c, qfz_error *err)
     if (c->at < c->n || left == 0) return QFZ_OK;
     c->at = 0;
     c->n = left < j->some ? left : j->some;
-    QFZ_TRY(read_at(c, c->records, c->n * j->bytes, (int64_t)sizeof c->head + c->n_taken * j->bytes,
-                    err));
+    QFZ_TRY(qfz_part_file_read(c->path, c->records, c->n * j->bytes,
+                               (int64_t)sizeof c->head + c->n_taken * j->bytes, err));
     c->n_taken += c->n;
     return QFZ_OK;
 }
@@ -180,7 +150,7 @@ static qfz_status join_part(joining *j, int k, uint64_t *records, int64_t some,
     const int64_t start = (int64_t)sizeof c->head + (int64_t)c->head.n_foreign * j->bytes;
     for (int64_t first = 0; first < (int64_t)c->head.n_own; first += some) {
         const int64_t left = (int64_t)c->head.n_own - first, n = left < some ? left : some;
-        QFZ_TRY(read_at(c, records, n * j->bytes, start + first * j->bytes, err));
+        QFZ_TRY(qfz_part_file_read(c->path, records, n * j->bytes, start + first * j->bytes, err));
         for (int64_t i = 0; i < n; i++) {
             qfz_record *const record = record_at(j, records, i);
             if (record->label != c->head.before + 1 + (uint64_t)(first + i))
@@ -220,8 +190,9 @@ static qfz_status open_all(joining *j, qfz_error *err)
     QFZ_TRY(QFZ_NEW_ZERO(&j->cursors, j->n_cursors, err));
     for (int k = 0; k < j->n_cursors; k++) {
         cursor *const c = &j->cursors[k];
-        QFZ_TRY(name_file(j->run->setup->job, k, j->run->n_parts, "records", c->path, err));
-        QFZ_TRY(read_at(c, &c->head, sizeof c->head, 0, err));
+        QFZ_TRY(qfz_part_file_name(j->run->setup->job->regions, kind, k, j->run->n_parts, c->path,
+                                   err));
+        QFZ_TRY(qfz_part_file_read(c->path, &c->head, sizeof c->head, 0, err));
     }
     QFZ_TRY(check_heads(j, err));
     for (int k = 0; k < j->n_cursors; k++) {

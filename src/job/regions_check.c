@@ -13,10 +13,34 @@ static qfz_status check_stats(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "%lld bands of statistics", (long long)job->n_stats_bands);
     if (job->columns && !job->regions)
         return qfz_fail(err, QFZ_EARG, "columns are chosen, but no table of regions is named");
-    if (job->stats && !job->regions && (!job->neighbours || job->task != QFZ_REGIONS))
+    const bool shows = qfz_label_paint_shows_image(job) && job->task != QFZ_LABEL;
+    if (job->stats && !job->regions && !shows && (!job->neighbours || job->task != QFZ_REGIONS))
         return qfz_fail(err, QFZ_EARG,
                         "%s: statistics of it need a table of regions; name one by --regions",
                         job->stats);
+    return QFZ_OK;
+}
+
+/* label and simplify show their source. */
+static qfz_status check_quicklook(const qfz_job *job, qfz_error *err)
+{
+    const qfz_quicklook_style style = job->quicklook_style;
+    if ((unsigned)style > QFZ_QUICKLOOK_IMAGE)
+        return qfz_fail(err, QFZ_EARG, "a quicklook of style %d", (int)style);
+    if (style != QFZ_QUICKLOOK_COLORS && !job->quicklook)
+        return qfz_fail(err, QFZ_EARG,
+                        "a style of the quicklook is chosen, but no image is named; name one by "
+                        "--quicklook");
+    if (!qfz_label_paint_shows_image(job)) return QFZ_OK;
+    if (job->task == QFZ_SALIENCY)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: a picture of saliency has no regions; leave out the style",
+                        job->quicklook);
+    if ((job->task == QFZ_REGIONS || job->task == QFZ_CUT) && !job->stats)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: the picture needs the image; name it by --stats, or choose "
+                        "--quicklook-style colors",
+                        job->quicklook);
     return QFZ_OK;
 }
 
@@ -53,6 +77,7 @@ qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "%s: no output is named; name one by --table, for example",
                         job->src);
     QFZ_TRY(check_polygons(job, err));
+    QFZ_TRY(check_quicklook(job, err));
     QFZ_TRY(qfz_criterion_check(&job->criterion, err));
     if (job->criterion.weights || job->edges)
         return qfz_fail(err, QFZ_EARG, "regions takes neither weights nor levels of edges");
@@ -75,6 +100,7 @@ qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
                                                 : job->stats;
     QFZ_TRY(check_overviews(job, err));
     QFZ_TRY(check_polygons(job, err));
+    QFZ_TRY(check_quicklook(job, err));
     if (!qfz_label_outputs_wanted(job)) return QFZ_OK;
     if (job->task == QFZ_SALIENCY || job->task == QFZ_CURVE)
         return qfz_fail(err, QFZ_EARG, "%s: there are no regions in this job", output);

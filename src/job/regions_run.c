@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/regions_run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/memory.h"
@@ -216,6 +217,7 @@ qfz_status qfz_regions_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     plan->passes = count_passes(&run);
     plan->n_threads = run.outputs.pass.n_threads;
     memcpy(plan->engine, "cpu", sizeof "cpu");
+    (void)snprintf(plan->engine_reason, sizeof plan->engine_reason, "%s", "no engine is needed");
     plan->memory_bytes = bytes;
     plan->tile_bytes = run.outputs.memory_bytes;
     plan->cache_bytes = qfz_setup_first_cache(job);

@@ -56,7 +56,7 @@ static qfz_status open_stitch(qfz_run *run, qfz_error *err)
     const qfz_setup *const setup = run->setup;
     qfz_temp_folder(setup->job, run->folder, sizeof run->folder);
     QFZ_TRY(qfz_filter_stage_open(&run->filter, setup, run->ranks, run->source, run->contexts.n,
-                                  run->folder, err));
+                                  run->folder, &run->cache, err));
     QFZ_TRY(open_own_stitch(run, run->filter.stitch != NULL, err));
     return attach(run, err);
 }
@@ -86,8 +86,8 @@ failed:
 
 void qfz_run_close(qfz_run *run)
 {
-    qfz_tile_cache_close(&run->cache);
     qfz_filter_stage_close(&run->filter);
+    qfz_tile_cache_close(&run->cache);
     qfz_thread_contexts_close(&run->contexts);
     qfz_stitch_close(run->stitch);
     qfz_curve_release(&run->curve);

@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "job/stored_level.h"
 
-/* Levels of any type are compared as unsigned integers; IEEE single levels are never negative, so
- * their bits keep the order.  none: no edge, or no pixel. */
-static const uint64_t none = UINT64_MAX;
+static const uint64_t none = UINT64_MAX; /* qfz_no_level */
 
 enum { STRIP_BYTES = 16 << 20 };
 
@@ -26,38 +25,6 @@ typedef struct strip {
     void *cells; /* of the output */
 } strip;
 
-static uint64_t level_from(qfz_out_type type, const void *raw, int64_t i)
-{
-    switch (type) {
-    case QFZ_OUT_U8: {
-        const uint8_t value = ((const uint8_t *)raw)[i];
-        return value == UINT8_MAX ? none : value;
-    }
-    case QFZ_OUT_U16: {
-        const uint16_t value = ((const uint16_t *)raw)[i];
-        return value == UINT16_MAX ? none : value;
-    }
-    case QFZ_OUT_U32: {
-        const uint32_t value = ((const uint32_t *)raw)[i];
-        return value == UINT32_MAX ? none : value;
-    }
-    case QFZ_OUT_F32: {
-        uint32_t bits;
-        if (isnan(((const float *)raw)[i])) return none;
-        memcpy(&bits, (const float *)raw + i, sizeof bits);
-        return bits;
-    }
-    default: return ((const uint64_t *)raw)[i];
-    }
-}
-
-static float single_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static void level_to(qfz_out_type type, uint64_t level, void *raw, int64_t i)
 {
     const uint32_t bits = (uint32_t)level;
@@ -65,7 +32,7 @@ static void level_to(qfz_out_type type, uint64_t level, void *raw, int64_t i)
     case QFZ_OUT_U8: ((uint8_t *)raw)[i] = (uint8_t)level; break;
     case QFZ_OUT_U16: ((uint16_t *)raw)[i] = (uint16_t)level; break;
     case QFZ_OUT_U32: ((uint32_t *)raw)[i] = bits; break;
-    case QFZ_OUT_F32: ((float *)raw)[i] = level == none ? NAN : single_of(bits); break;
+    case QFZ_OUT_F32: ((float *)raw)[i] = level == none ? NAN : qfz_level_of_bits(bits); break;
     default: ((uint64_t *)raw)[i] = level; break;
     }
 }
@@ -137,7 +104,7 @@ static qfz_status read_strip(strip *s, qfz_sink *edges, qfz_error *err)
     const int64_t n = s->n_dirs * (s->bottom - s->top) * s->w;
 #pragma omp parallel for num_threads(s->n_threads)
     for (int64_t i = 0; i < n; i++)
-        s->level[i] = level_from(s->type, s->raw, i);
+        s->level[i] = qfz_stored_level(s->type, s->raw, i);
     return QFZ_OK;
 }
 

@@ -27,15 +27,17 @@ typedef struct qfz_setup {
     qfz_tiling tiling;
     qfz_choice choice;
     const qfz_engine *engine; /* choice.engine */
+    char engine_reason[256];  /* why this engine; "": the job names it */
     const char *method;       /* of the engine, NULL: any */
     int n_threads;
     int passes; /* over the pixels of the source */
     int64_t memory_bytes;
-    int64_t program_bytes;    /* of it: program, libraries, tables of tiles and blocks */
-    int64_t worker_bytes;     /* one thread's tile and all that goes with it */
-    int64_t cache_bytes;      /* GDAL's block cache, at the most */
-    int64_t store_bytes;      /* summaries in memory */
-    int64_t tile_cache_bytes; /* tile cache: pixels and results of tiles between passes */
+    int64_t program_bytes;      /* of it: program, libraries, tables of tiles and blocks */
+    int64_t worker_bytes;       /* one thread's tile and all that goes with it */
+    int64_t cache_bytes;        /* GDAL's block cache, at the most */
+    int64_t store_bytes;        /* summaries in memory */
+    int64_t tile_cache_bytes;   /* tile cache: pixels and results of tiles between passes */
+    int64_t filter_cache_bytes; /* bits of edges between passes; of a job with a least area */
 } qfz_setup;
 
 /* True for a process that runs one phase on one part of the rows. */

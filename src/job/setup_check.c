@@ -69,14 +69,11 @@ static qfz_status check_forest(const qfz_job *job, qfz_error *err)
     if (job->count_only)
         return qfz_fail(err, QFZ_EARG, "tree writes its outputs; label counts regions");
     if (!job->forest) return qfz_fail(err, QFZ_EARG, "the table of the hierarchy must be named");
-    if (qfz_label_outputs_wanted(job))
+    if (job->neighbours || job->stats || job->colors || job->polygons || job->columns)
         return qfz_fail(err, QFZ_EARG,
-                        "%s: tree has no neighbours, statistics and colours; use qfz regions with "
-                        "its labels",
+                        "%s: tree has no neighbours, statistics, colours, polygons and chosen "
+                        "columns; use qfz regions with its labels",
                         job->dst);
-    if (job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1))
-        return qfz_fail(err, QFZ_EARG,
-                        "tree runs in one process; start it without MPI ranks and phases");
     return QFZ_OK;
 }
 

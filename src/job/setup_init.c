@@ -2,7 +2,9 @@
 #define _GNU_SOURCE /* sched_getaffinity() */
 #include "job/setup_init.h"
 
+#include <math.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,12 +12,10 @@
 #include "core/criterion.h"
 #include "core/memory.h"
 #include "gpu/gpu.h"
+#include "job/engine_times.h"
 #include "job/raster_options.h"
 #include "job/setup_check.h"
 #include "job/setup_memory.h"
-
-/* The CPU finishes smaller rasters before a GPU has started; it alone has curves and forests. */
-enum { DEVICE_PX_MIN = 1 << 23 };
 
 /* ------------------------------------------------------------------------------------- the rule */
 /* Every region has a pixel: a least area of one pixel is no limit. */
@@ -115,13 +115,20 @@ static qfz_status choose_method(qfz_setup *setup, qfz_error *err)
 }
 
 /* The number of GPUs that the job names, or the largest number that it may take; 0: all. */
-static int n_gpus_of(const qfz_job *job, int64_t n_px)
+static int n_gpus_of(const qfz_job *job, int64_t process_px)
 {
+    if (job->gpus || job->px_per_gpu <= 0) return job->n_gpus;
+    const int64_t n = process_px / job->px_per_gpu + 1;
+    return n < QFZ_GPUS_MAX ? (int)n : QFZ_GPUS_MAX;
+}
+
+/* Pixels of one process of the job. */
+static int64_t process_px_of(const qfz_setup *setup)
+{
+    const qfz_job *const job = setup->job;
     const int n_ranks = job->ranks ? job->ranks->n : 1;
     const int n_processes = qfz_job_is_of_part(job) ? job->n_parts : n_ranks;
-    if (job->gpus || job->px_per_gpu <= 0) return job->n_gpus;
-    const int64_t n = n_px / n_processes / job->px_per_gpu + 1;
-    return n < QFZ_GPUS_MAX ? (int)n : QFZ_GPUS_MAX;
+    return setup->info.w * setup->info.h / n_processes;
 }
 
 /* Restricts the GPUs that CUDA sees to those requested, where the program can (job->gpu_view), and
@@ -138,17 +145,46 @@ static int show_gpus(const qfz_gpu_view *view, const qfz_device_request *request
     return n < n_there && view->show(numbers, n, view->arg) ? n : 0;
 }
 
+static void give_reason(qfz_setup *setup, const char *reason)
+{
+    (void)snprintf(setup->engine_reason, sizeof setup->engine_reason, "%s", reason);
+}
+
+/* True if QFZ_ENGINE_AUTO takes the CPU without a look at the GPUs themselves. */
+static bool cpu_is_first(qfz_setup *setup, int n_gpus)
+{
+    const qfz_job *const job = setup->job;
+    const qfz_engine_work work = {.task = job->task,
+                                  .has_area = setup->rule.min_mass > 0,
+                                  .counts_only = job->count_only,
+                                  .n_px = process_px_of(setup),
+                                  .n_threads = qfz_job_threads(job),
+                                  .n_gpus = n_gpus > 0 ? n_gpus : 1};
+    const qfz_engine_times times = qfz_engine_times_of(&work);
+    if (times.gpu_s == INFINITY || job->n_alphas > 0) {
+        give_reason(setup, "the CPU engine computes jobs of this kind");
+        return true;
+    }
+    if (!qfz_gpu_visible()) {
+        give_reason(setup, "no GPU is visible");
+        return true;
+    }
+    (void)snprintf(setup->engine_reason, sizeof setup->engine_reason,
+                   "first by measured rates: %.1f s on the CPU, %.1f s on %d GPU%s", times.cpu_s,
+                   times.gpu_s, work.n_gpus, work.n_gpus == 1 ? "" : "s");
+    return times.cpu_s <= times.gpu_s;
+}
+
 static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
-    const int64_t n_px = setup->info.w * setup->info.h;
-    const bool for_cpu = n_px < DEVICE_PX_MIN || setup->kind == QFZ_JOINS ||
-                         setup->rule.wants_forest || job->n_alphas > 0;
-    const bool takes_cpu = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup) && for_cpu;
+    const int n_gpus = n_gpus_of(job, process_px_of(setup));
+    const bool is_free = job->engine == QFZ_ENGINE_AUTO && !requires_gpu(setup);
+    const bool takes_cpu = is_free && cpu_is_first(setup, n_gpus);
     int shown[QFZ_GPUS_MAX];
     qfz_device_request request = {.engine = takes_cpu ? QFZ_ENGINE_CPU : job->engine,
                                   .gpus = job->gpus,
-                                  .n_gpus = n_gpus_of(job, n_px),
+                                  .n_gpus = n_gpus,
                                   .shown = shown,
                                   .gpu_memory_bytes = job->gpu_memory_bytes,
                                   .local_rank = job->ranks ? job->ranks->local_rank : 0,
@@ -157,6 +193,7 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
     if (request.engine != QFZ_ENGINE_CPU)
         request.n_shown = show_gpus(job->gpu_view, &request, shown);
     QFZ_TRY(qfz_choose(&setup->choice, &request, err));
+    if (setup->choice.warning[0]) give_reason(setup, setup->choice.warning);
     setup->engine = setup->choice.engine;
     setup->n_threads = qfz_job_threads(job);
     if (setup->n_threads < setup->choice.n_devices) setup->n_threads = setup->choice.n_devices;
@@ -169,6 +206,7 @@ static qfz_status settle_engine(qfz_setup *setup, qfz_error *err)
     const qfz_job *const job = setup->job;
     const qfz_engine_choice requested = requires_gpu(setup) ? QFZ_ENGINE_CUDA : job->engine;
     QFZ_TRY(qfz_choice_settle(&setup->choice, requested, &setup->rule, setup->kind, err));
+    if (setup->choice.warning[0]) give_reason(setup, setup->choice.warning);
     setup->engine = setup->choice.engine;
     return QFZ_OK;
 }
@@ -182,6 +220,7 @@ qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err)
     } else if (choice->device_memory_bytes && setup->job->engine == QFZ_ENGINE_AUTO &&
                (why == QFZ_ENOMEM || !requires_gpu(setup))) {
         qfz_choose_cpu(choice, err);
+        give_reason(setup, choice->warning);
         setup->method = NULL;
         setup->engine = choice->engine;
     } else {

@@ -325,12 +325,27 @@ static bool plan_of_threads_fits(const qfz_setup *setup)
            setup->memory_bytes;
 }
 
+/* The filter's bits of all tiles, half a byte a pixel and as much for the forest, at most half of
+ * the tile cache: to find them again takes more time than to read the pixels again.  In a job of
+ * phases the next pass is another process's. */
+static void share_tile_cache(qfz_setup *setup)
+{
+    const int n_ranks = setup->job->ranks ? setup->job->ranks->n : 1;
+    const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
+    const int64_t n_tiles = n_parts(setup->tiling.n_y, n_ranks) * setup->tiling.n_x;
+    const int64_t bytes = n_tiles * (setup->rule.wants_forest ? tile_px : (tile_px + 1) / 2);
+    const bool is_kept = setup->rule.min_mass > 0 && setup->job->phase == QFZ_PHASE_ALL;
+    setup->filter_cache_bytes = is_kept ? clamp(bytes, 0, setup->tile_cache_bytes / 2) : 0;
+    setup->tile_cache_bytes -= setup->filter_cache_bytes;
+}
+
 static qfz_status plan_within(qfz_setup *setup, int64_t memory_bytes, bool *fits, qfz_error *err)
 {
     setup->memory_bytes = memory_bytes;
     QFZ_TRY(plan_program(setup, err));
     spare_threads(setup, plan_of_threads_fits);
     *fits = plan_fits(setup);
+    share_tile_cache(setup);
     return QFZ_OK;
 }
 

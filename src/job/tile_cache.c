@@ -128,3 +128,19 @@ bool qfz_tile_cache_resume(qfz_tile_cache *cache, qfz_worker *worker, const qfz_
     drop_result(cache, tile);
     return resumed;
 }
+
+bool qfz_tile_cache_take_room(qfz_tile_cache *cache, int64_t bytes)
+{
+    int64_t all;
+#pragma omp atomic capture
+    all = cache->result_bytes += bytes;
+    if (all <= cache->result_room) return true;
+    qfz_tile_cache_return_room(cache, bytes);
+    return false;
+}
+
+void qfz_tile_cache_return_room(qfz_tile_cache *cache, int64_t bytes)
+{
+#pragma omp atomic
+    cache->result_bytes -= bytes;
+}

@@ -4,7 +4,8 @@
  *
  * Pixels have priority, because a byte of pixels saves more time than a byte of results.  Results
  * get the part of the budget (setup->tile_cache_bytes) that the pixels of all tiles leave.
- * Invariant: pixel_bytes and result_bytes are the sums over all entries. */
+ * Invariant: pixel_bytes and result_bytes are the sums over all entries, result_bytes with the room
+ * that was taken. */
 #ifndef QFZ_TILE_CACHE_H
 #define QFZ_TILE_CACHE_H
 
@@ -49,5 +50,10 @@ qfz_status qfz_tile_cache_store_result(qfz_tile_cache *cache, qfz_worker *worker
  * usable result, and the caller loads the tile. */
 bool qfz_tile_cache_resume(qfz_tile_cache *cache, qfz_worker *worker, const qfz_image *image,
                            int64_t tile);
+
+/* Takes room for results outside of the cache from the budget of results; false: there is not
+ * enough. */
+bool qfz_tile_cache_take_room(qfz_tile_cache *cache, int64_t bytes);
+void qfz_tile_cache_return_room(qfz_tile_cache *cache, int64_t bytes);
 
 #endif

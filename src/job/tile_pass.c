@@ -115,7 +115,8 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
     qfz_filter_stage *const filter = &run->filter;
     const bool is_filtered = filter->stitch && !filter->is_current;
     qfz_worker *const worker = filter->is_current ? filter->workers[thread] : context->worker;
-    qfz_worker *const also = is_filtered ? filter->workers[thread] : NULL;
+    const bool needs_filter = is_filtered && qfz_filter_stage_needs_tile(filter, tile);
+    qfz_worker *const also = needs_filter ? filter->workers[thread] : NULL;
     const qfz_tiling *const t = &setup->tiling;
     qfz_tile_cache_entry *const entry = &run->cache.entries[tile];
     const bool was_cached = entry->pixels != NULL;
@@ -145,7 +146,8 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
                                    sums ? &sum : NULL, err));
     if (was_cached && sums) sum = sum_of_pixels(&context->tile);
     if (sums) QFZ_TRY(check_sum(run, context, tile, sum, err));
-    return is_filtered ? qfz_filter_stage_resolve(filter, context, thread, tile, err) : QFZ_OK;
+    if (!is_filtered) return QFZ_OK;
+    return qfz_filter_stage_resolve(filter, context, thread, tile, run->pass < setup->passes, err);
 }
 
 /* ------------------------------------------------------------------------------------- the pass */

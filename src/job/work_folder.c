@@ -422,6 +422,24 @@ static void delete_journals(const qfz_work_folder *work, qfz_work_part part)
     }
 }
 
+/* Deletes what no part has to itself. */
+static void delete_rest(const qfz_work_folder *work)
+{
+    for (int64_t i = 0; i < work->others.n; i++)
+        delete_journals(work, work->others.parts[i]);
+    qfz_work_file_delete(work->folder, "filter-stitch.journal");
+    qfz_work_file_delete(work->folder, "stitch.journal");
+    qfz_work_file_delete(work->folder, "finishing");
+    delete_temporary(work);
+}
+
+void qfz_work_folder_clean(qfz_work_folder *work)
+{
+    for (int part = 1; part <= work->n_parts; part++)
+        delete_journals(work, (qfz_work_part){part, work->n_parts});
+    delete_rest(work);
+}
+
 static qfz_status write_done(const qfz_work_folder *work, const qfz_job *job,
                              const qfz_report *report, qfz_error *err)
 {
@@ -442,13 +460,7 @@ qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_re
     const bool all = work->phase != QFZ_PHASE_ALL;
     for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
         delete_journals(work, (qfz_work_part){part, work->n_parts});
-    if (work->ranks->rank > 0) return QFZ_OK;
-    for (int64_t i = 0; i < work->others.n; i++)
-        delete_journals(work, work->others.parts[i]);
-    qfz_work_file_delete(work->folder, "filter-stitch.journal");
-    qfz_work_file_delete(work->folder, "stitch.journal");
-    qfz_work_file_delete(work->folder, "finishing");
-    delete_temporary(work);
+    if (work->ranks->rank == 0) delete_rest(work);
     return QFZ_OK;
 }
 

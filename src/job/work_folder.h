@@ -71,6 +71,9 @@ bool qfz_work_folder_is_finishing(const qfz_work_folder *work);
 qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_report *report,
                                qfz_error *err);
 
+/* Deletes the journals that a run has left which was killed after the job was complete. */
+void qfz_work_folder_clean(qfz_work_folder *work);
+
 /* True, with the counts in *report, if the job is complete and its outputs are unchanged since. */
 bool qfz_work_folder_is_done(const qfz_work_folder *work, const qfz_job *job, qfz_report *report);
 

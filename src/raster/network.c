@@ -44,6 +44,11 @@ static bool has_network_files(const char *name)
     return false;
 }
 
+bool qfz_network_is(const char *name)
+{
+    return begins_a_service(name) || (strncmp(name, "/vsi", 4) == 0 && has_network_files(name));
+}
+
 static qfz_status refuse(const walk *w, const char *name)
 {
     return qfz_fail(w->err, QFZ_EARG,

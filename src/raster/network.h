@@ -10,4 +10,7 @@
  * are nested without end, or so that reading one pixel could open 100,000 of them. */
 qfz_status qfz_network_check(const char *name, bool allowed, qfz_error *err);
 
+/* True for the name of a service, and for a name of GDAL's file systems of networks. */
+bool qfz_network_is(const char *name);
+
 #endif

@@ -12,6 +12,7 @@
 #include "core/temp_file.h"
 #include "raster/error_trap.h"
 #include "raster/file_list.h"
+#include "raster/object_store.h"
 #include "raster/paths.h"
 #include "raster/source_state.h"
 #include "raster/temp_output.h"
@@ -62,7 +63,7 @@ static qfz_status check_writable(const char *path, qfz_error *err)
 {
     char *temp = NULL;
     qfz_error_trap trap;
-    QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, err));
+    QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, NULL, err));
     qfz_error_trap_begin(&trap);
     errno = 0;
     const bool ok = create(temp);
@@ -71,6 +72,8 @@ static qfz_status check_writable(const char *path, qfz_error *err)
     qfz_error_trap_end(&trap);
     free(temp);
     if (ok) return QFZ_OK;
+    if (qfz_object_is(path))
+        return qfz_object_fail(path, "it cannot be written", trap.failure, err);
     return qfz_error_trap_fail(&trap, err, QFZ_EIO, path,
                                why ? strerror(why) : "its folder is not writable");
 }
@@ -79,6 +82,7 @@ qfz_status qfz_output_check(qfz_source *source, const qfz_output_options *option
                             qfz_error *err)
 {
     if (!path || !path[0]) return qfz_fail(err, QFZ_EARG, "an output has no name");
+    QFZ_TRY(qfz_object_check(options, path, err));
     QFZ_TRY(check_named_once(options, path, err));
     QFZ_TRY(check_not_in(source->dataset, &source->files, path, err));
     QFZ_TRY(check_not_in(source->mask_dataset, &source->mask_files, path, err));

@@ -11,6 +11,8 @@ enum { QFZ_OUTPUTS_MAX = 8 };
 typedef struct qfz_output_options {
     const char *names[QFZ_OUTPUTS_MAX]; /* of all outputs of the run, in any order; NULL: none */
     bool overwrite;                     /* replace an output that exists */
+    bool allow_network;                 /* outputs may be objects in buckets (object_store.h) */
+    const char *stage;                  /* local folder in which such outputs are made */
     qfz_retry retry;                    /* of reads and writes that fail */
 } qfz_output_options;
 

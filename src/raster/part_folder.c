@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "raster/error_trap.h"
+#include "raster/object_store.h"
 #include "raster/output_format.h"
 #include "raster/paths.h"
 #include "raster/text.h"
 
 qfz_status qfz_part_folder_hidden(char **folder, const char *path, qfz_error *err)
 {
+    if (qfz_object_is(path)) return qfz_part_folder_shown(folder, path, err);
     const char *const slash = strrchr(path, '/');
     const int n = slash ? (int)(slash - path) + 1 : 0;
     return qfz_text_print(folder, err, "%.*s.%s.qfz-parts", n, path, path + n);
@@ -58,6 +60,7 @@ qfz_status qfz_part_folder_make(const qfz_sink_spec *spec, qfz_error *err)
 {
     char *folder = NULL;
     qfz_error_trap trap;
+    if (qfz_object_is(spec->path)) return QFZ_OK;
     QFZ_TRY(qfz_part_folder_hidden(&folder, spec->path, err));
     qfz_error_trap_begin(&trap);
     const bool ok = VSIMkdir(folder, 0777) == 0 ||
@@ -75,6 +78,11 @@ qfz_status qfz_part_folder_check(const qfz_sink_options *options, const qfz_sink
 {
     char *folder = NULL;
     if (!qfz_output_is_vrt(options->format, spec->path)) {
+        if (options->merge && qfz_object_is(spec->path))
+            return qfz_fail(err, QFZ_EARG,
+                            "%s: parts in a bucket are not merged; name the output .vrt, or a "
+                            "local file",
+                            spec->path);
         if (options->merge) return QFZ_OK;
         return qfz_fail(
             err, QFZ_EARG,
@@ -131,7 +139,8 @@ static void delete_hidden(const char *path, int n_to_keep)
     qfz_error_trap trap;
     if (qfz_part_folder_hidden(&folder, path, NULL) != QFZ_OK) return;
     qfz_error_trap_begin(&trap);
-    if (qfz_path_is_folder(folder)) {
+    /* in a bucket, parts below a VRT are an output */
+    if (qfz_path_is_folder(folder) && !(qfz_object_is(path) && qfz_path_exists(path))) {
         delete_parts(folder, path, n_to_keep);
         if (n_to_keep == 0) (void)VSIRmdir(folder);
     }

@@ -66,10 +66,26 @@ int qfz_placement_move(qfz_placement *placement, const char *found, const char *
     return 0;
 }
 
+qfz_status qfz_placement_upload(qfz_placement *placement, const char *found, const char *target,
+                                qfz_error *err)
+{
+    if (placement->n_uploads == QFZ_UPLOADS_MAX)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: its format writes more than %d files; name a GTiff (.tif)", target,
+                        (int)QFZ_UPLOADS_MAX);
+    QFZ_TRY(qfz_upload_send(&placement->uploads[placement->n_uploads], found, target,
+                            &placement->retry, placement->advance, placement->arg, err));
+    placement->n_uploads++;
+    return QFZ_OK;
+}
+
 static void forget(qfz_placement *placement)
 {
+    for (int i = 0; i < placement->n_uploads; i++)
+        qfz_upload_close(placement->uploads[i]);
     CSLDestroy(placement->targets);
     CSLDestroy(placement->backups);
+    CSLDestroy(placement->stale);
     *placement = (qfz_placement){0};
 }
 
@@ -79,11 +95,16 @@ static void delete_one(const char *path)
     if (VSIUnlink(path) != 0) (void)VSIRmdirRecursive(path);
 }
 
-void qfz_placement_settle(qfz_placement *placement)
+qfz_status qfz_placement_settle(qfz_placement *placement, qfz_error *err)
 {
+    for (char **stale = placement->stale; stale && *stale; stale++)
+        (void)VSIUnlink(*stale);
+    for (int i = 0; i < placement->n_uploads; i++)
+        QFZ_TRY(qfz_upload_complete(placement->uploads[i], err));
     for (char **backup = placement->backups; backup && *backup; backup++)
         if (**backup) delete_one(*backup);
     forget(placement);
+    return QFZ_OK;
 }
 
 void qfz_placement_take_back(qfz_placement *placement)

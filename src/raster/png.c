@@ -2,26 +2,41 @@
 #include "raster/png.h"
 
 #include <gdal.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/memory.h"
 #include "raster/error_trap.h"
+#include "raster/network.h"
 #include "raster/paths.h"
 #include "raster/temp_output.h"
 #include "raster/text.h"
 
 enum { RGB = 3 };
 
+/* Three bands that are the pixels themselves: no copy of them. */
+static bool add_bands(GDALDatasetH image, const uint8_t *rgb, int w)
+{
+    for (int band = 0; band < RGB; band++) {
+        char address[64], line[64];
+        char *options[] = {address, "PIXELOFFSET=3", line, NULL};
+        const int n =
+            snprintf(address, sizeof address, "DATAPOINTER=%" PRIuPTR, (uintptr_t)(rgb + band));
+        (void)snprintf(line, sizeof line, "LINEOFFSET=%d", w * RGB);
+        if (n < 0 || GDALAddBand(image, GDT_Byte, options) != CE_None) return false;
+    }
+    return true;
+}
+
 /* False if a call of GDAL fails; the caller's trap has the reason. */
 static bool write_file(const char *path, const uint8_t *rgb, int w, int h)
 {
     const GDALDriverH memory = GDALGetDriverByName("MEM"), png = GDALGetDriverByName("PNG");
     if (!memory || !png) return false;
-    const GDALDatasetH image = GDALCreate(memory, "", w, h, RGB, GDT_Byte, NULL);
+    const GDALDatasetH image = GDALCreate(memory, "", w, h, 0, GDT_Byte, NULL);
     if (!image) return false;
-    uint8_t *const pixels = (uint8_t *)(uintptr_t)rgb; /* GDAL reads them only */
-    bool ok = GDALDatasetRasterIOEx(image, GF_Write, 0, 0, w, h, pixels, w, h, GDT_Byte, RGB, NULL,
-                                    RGB, (GSpacing)w * RGB, 1, NULL) == CE_None;
+    bool ok = add_bands(image, rgb, w);
     const GDALDatasetH file = ok ? GDALCreateCopy(png, path, image, FALSE, NULL, NULL, NULL) : NULL;
     ok = file != NULL;
     if (file) GDALClose(file);
@@ -36,11 +51,11 @@ struct qfz_png {
 };
 
 static qfz_status create(qfz_png *png, const char *path, const uint8_t *rgb, int w, int h,
-                         qfz_error *err)
+                         const qfz_output_options *options, qfz_error *err)
 {
     qfz_error_trap trap;
     QFZ_TRY(qfz_text_copy(&png->path, path, err));
-    QFZ_TRY(qfz_temp_name(&png->temp, path, "tmp", NULL, err));
+    QFZ_TRY(qfz_temp_name(&png->temp, path, "tmp", NULL, options->stage, err));
     QFZ_TRY(qfz_temp_reserve(png->temp, path, err));
     qfz_error_trap_begin(&trap);
     const bool ok = write_file(png->temp, rgb, w, h);
@@ -50,12 +65,13 @@ static qfz_status create(qfz_png *png, const char *path, const uint8_t *rgb, int
 }
 
 qfz_status qfz_png_create(qfz_png **png, const char *path, const uint8_t *rgb, int w, int h,
-                          bool overwrite, qfz_error *err)
+                          const qfz_output_options *options, qfz_error *err)
 {
     qfz_png *made = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
-    made->overwrite = overwrite;
-    const qfz_status st = create(made, path, rgb, w, h, err);
+    made->overwrite = options->overwrite;
+    made->placement.retry = options->retry;
+    const qfz_status st = create(made, path, rgb, w, h, options, err);
     if (st == QFZ_OK)
         *png = made;
     else
@@ -68,10 +84,11 @@ qfz_status qfz_png_place(qfz_png *png, qfz_error *err)
     return qfz_temp_place(png->temp, png->path, png->overwrite, &png->placement, err);
 }
 
-void qfz_png_commit(qfz_png *png)
+qfz_status qfz_png_commit(qfz_png *png, qfz_error *err)
 {
-    qfz_placement_settle(&png->placement);
+    QFZ_TRY(qfz_placement_settle(&png->placement, err));
     png->is_committed = true;
+    return QFZ_OK;
 }
 
 void qfz_png_close(qfz_png *png)
@@ -90,13 +107,16 @@ qfz_status qfz_png_write(const char *path, const uint8_t *rgb, int w, int h, boo
                          qfz_error *err)
 {
     qfz_png *png = NULL;
+    const qfz_output_options options = {.overwrite = overwrite};
     GDALAllRegister();
+    if (qfz_network_is(path))
+        return qfz_fail(err, QFZ_EARG, "%s: name a local file, and copy it", path);
     QFZ_TRY(qfz_path_check_replaceable(path, err));
     if (!overwrite && qfz_path_exists(path))
         return qfz_fail(err, QFZ_EARG, "%s: already exists; use --overwrite", path);
-    QFZ_TRY(qfz_png_create(&png, path, rgb, w, h, overwrite, err));
-    const qfz_status st = qfz_png_place(png, err);
-    if (st == QFZ_OK) qfz_png_commit(png);
+    QFZ_TRY(qfz_png_create(&png, path, rgb, w, h, &options, err));
+    qfz_status st = qfz_png_place(png, err);
+    if (st == QFZ_OK) st = qfz_png_commit(png, err);
     qfz_png_close(png);
     return st;
 }

@@ -24,6 +24,7 @@
 #include "raster/tile_shape.h"
 
 /* Output */
+#include "raster/object_store.h"
 #include "raster/output.h"
 #include "raster/output_format.h"
 #include "raster/part_folder.h"

@@ -3,11 +3,13 @@
 #include "raster/sink.h"
 
 #include <cpl_string.h>
+#include <cpl_vsi.h>
 #include <stdlib.h>
 
 #include "core/memory.h"
 #include "raster/driver.h"
 #include "raster/error_trap.h"
+#include "raster/object_store.h"
 #include "raster/out_type_facts.h"
 #include "raster/output_header.h"
 #include "raster/overviews.h"
@@ -62,6 +64,7 @@ static qfz_status init_sink(qfz_sink *sink, const qfz_sink_options *options,
     sink->retry = options->output.retry;
     if (spec->n_parts > 0) {
         QFZ_TRY(qfz_part_path(&sink->path, spec, err));
+        if (qfz_object_is(spec->path)) QFZ_TRY(qfz_text_copy(&sink->whole, spec->path, err));
     } else {
         sink->spec.y0 = 0;
         sink->spec.y1 = spec->h;
@@ -106,10 +109,12 @@ static qfz_status fill_header(qfz_sink *sink, const qfz_source *source, qfz_erro
 static qfz_status create(qfz_sink *sink, const qfz_source *source, const qfz_sink_options *options,
                          const qfz_sink_spec *spec, qfz_error *err)
 {
+    const char *const stage = options->output.stage;
     QFZ_TRY(init_sink(sink, options, spec, err));
     if (spec->n_parts > 0) QFZ_TRY(qfz_part_folder_make(spec, err));
-    QFZ_TRY(qfz_temp_name(&sink->temp, sink->path, "tmp", NULL, err));
-    if (sink->format.copies) QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", err));
+    QFZ_TRY(qfz_temp_name(&sink->temp, sink->path, "tmp", NULL, stage, err));
+    if (sink->format.copies)
+        QFZ_TRY(qfz_temp_name(&sink->work, sink->path, "work", ".tif", stage, err));
     QFZ_TRY(create_file(sink, err));
     sink->is_fresh = !options->has_journal;
     if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
@@ -305,6 +310,10 @@ static qfz_status place_locked(qfz_sink *sink, qfz_error *err)
     if (sink->placed || sink->committed) return QFZ_OK;
     QFZ_TRY(finish_locked(sink, err));
     if (sink->is_fresh) QFZ_TRY(qfz_temp_check(sink->temp, sink->path, err));
+    if (sink->whole) (void)VSIUnlink(sink->whole);
+    sink->placement.retry = sink->retry;
+    sink->placement.advance = sink->progress;
+    sink->placement.arg = sink->progress_arg;
     QFZ_TRY(place_temp(sink, err));
     sink->placed = true;
     return QFZ_OK;
@@ -314,7 +323,7 @@ static qfz_status commit_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->committed) return QFZ_OK;
     QFZ_TRY(place_locked(sink, err));
-    qfz_placement_settle(&sink->placement);
+    QFZ_TRY(qfz_placement_settle(&sink->placement, err));
     qfz_temp_delete(sink->work);
     sink->committed = true;
     return QFZ_OK;
@@ -361,5 +370,6 @@ void qfz_sink_close(qfz_sink *sink)
     free(sink->work);
     free(sink->temp);
     free(sink->path);
+    free(sink->whole);
     free(sink);
 }

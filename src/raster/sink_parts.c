@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "raster/error_trap.h"
+#include "raster/object_store.h"
 #include "raster/output_format.h"
 #include "raster/part_folder.h"
 #include "raster/parts_vrt.h"
@@ -146,21 +147,25 @@ static qfz_status join_as_vrt(const qfz_source *source, const qfz_sink_options *
                               const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
 {
     char *temp = NULL, *hidden = NULL, *shown = NULL, *one = NULL;
-    qfz_placement placement = {0};
+    qfz_placement placement = {.retry = options->output.retry};
+    const bool in_bucket = qfz_object_is(spec->path);
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, qfz_part_folder_hidden(&hidden, spec->path, err));
     QFZ_TRY_OR(st, cleanup, qfz_part_folder_shown(&shown, spec->path, err));
     QFZ_TRY_OR(st, cleanup, first_path(&one, spec, rows, err));
-    QFZ_TRY_OR(st, cleanup, qfz_temp_name(&temp, spec->path, "tmp", NULL, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_temp_name(&temp, spec->path, "tmp", NULL, options->output.stage, err));
     QFZ_TRY_OR(st, cleanup, take_folder_back(hidden, shown, spec->path, err));
     QFZ_TRY_OR(st, cleanup, check_all(options, spec, rows, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_parts_vrt_write(temp, source, spec, rows, CPLGetFilename(shown), one, err));
-    QFZ_TRY_OR(st, cleanup, move_folder(hidden, shown, spec->path, err));
+    if (!in_bucket) QFZ_TRY_OR(st, cleanup, move_folder(hidden, shown, spec->path, err));
+    if (in_bucket) qfz_parts_delete_others(spec->path, spec->n_parts);
     st = qfz_temp_place(temp, spec->path, options->output.overwrite, &placement, err);
-    qfz_placement_settle(&placement);
+    if (st == QFZ_OK) st = qfz_placement_settle(&placement, err);
 
 cleanup:
+    qfz_placement_take_back(&placement);
     if (st != QFZ_OK) qfz_temp_delete(temp);
     free(temp);
     free(hidden);

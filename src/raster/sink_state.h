@@ -15,6 +15,8 @@ struct qfz_sink {
     qfz_format format;
     char *path;           /* of the file: spec.path, or the path of the part */
     char *temp;           /* renamed to path in the end */
+    char *whole;          /* of a part in a bucket: the VRT that is deleted before the part appears;
+                             else NULL */
     char *work;           /* format.copies: the GTiff that is copied; else NULL */
     GDALDatasetH dataset; /* being written; after commit the complete file, opened for reading */
     GDALRasterBandH mask;

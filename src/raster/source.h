@@ -77,6 +77,10 @@ const qfz_source_info *qfz_source_get_info(const qfz_source *source);
 /* The number of a band in use, from 0, in the file, from 1. */
 int qfz_source_band_number(const qfz_source *source, int band);
 
+/* rgb = the bands in use, from 0, that a picture shows as red, green and blue: those of these
+ * colours, else the third, second and first of at least four, the three, or the first thrice. */
+void qfz_source_picture_bands(const qfz_source *source, int rgb[3]);
+
 /* With is_saliency: 4 or 8.  Of any other raster: 0. */
 int qfz_source_connectivity(const qfz_source *source);
 

@@ -91,10 +91,10 @@ static qfz_status copy_spec(qfz_table *table, const qfz_table_spec *spec, qfz_er
 }
 
 /* A file system on a network may not write the beginning of a file last, as FlatGeobuf here. */
-static const qfz_table_writer *writer_of(GDALDriverH driver, const qfz_table_spec *spec)
+static const qfz_table_writer *writer_of(GDALDriverH driver, const char *temp,
+                                         const qfz_table_spec *spec)
 {
-    const bool is_remote =
-        strncmp(spec->path, "/vsi", 4) == 0 && strncmp(spec->path, "/vsimem/", 8) != 0;
+    const bool is_remote = strncmp(temp, "/vsi", 4) == 0 && strncmp(temp, "/vsimem/", 8) != 0;
     if (qfz_driver_is(driver, "CSV")) return &qfz_table_writer_csv;
     if (qfz_driver_is(driver, "FlatGeobuf") &&
         (spec->geometry == QFZ_POINTS || spec->geometry == QFZ_MULTIPOLYGONS) && spec->n_rows > 0 &&
@@ -111,16 +111,17 @@ static qfz_status create(qfz_table *table, const qfz_source *source,
     assert(source->is_located);
     QFZ_TRY(qfz_driver_find(&driver, spec->path, true, err));
     QFZ_TRY(copy_spec(table, spec, err));
-    QFZ_TRY(qfz_temp_name(&table->temp, spec->path, "tmp", NULL, err));
+    QFZ_TRY(qfz_temp_name(&table->temp, spec->path, "tmp", NULL, options->stage, err));
     if (!has_geometry(driver)) table->spec.geometry = QFZ_NO_GEOMETRY;
     table->overwrite = options->overwrite;
+    table->placement.retry = options->retry;
     table->target = (qfz_table_target){.path = table->path,
                                        .temp = table->temp,
                                        .spec = &table->spec,
                                        .driver = driver,
                                        .srs = source->georef.srs,
                                        .retry = options->retry};
-    table->writer = writer_of(driver, &table->spec);
+    table->writer = writer_of(driver, table->temp, &table->spec);
     return table->writer->create(&table->state, &table->target, err);
 }
 
@@ -195,7 +196,7 @@ qfz_status qfz_table_commit(qfz_table *table, qfz_error *err)
 {
     if (table->committed) return QFZ_OK;
     QFZ_TRY(qfz_table_place(table, err));
-    qfz_placement_settle(&table->placement);
+    QFZ_TRY(qfz_placement_settle(&table->placement, err));
     table->committed = true;
     return QFZ_OK;
 }

@@ -4,7 +4,8 @@
  * An output is written beside its place under a temporary name with a unique stem:
  * .NAME-EXTENSION.qfz-NUMBER-KIND.EXTENSION; NUMBER is random.  Files that drivers put beside it
  * (.aux.xml, .msk, .ovr, .dbf, ...) begin with the same stem, by which they are found, renamed and
- * deleted. */
+ * deleted.  In the local folder where objects of buckets are made, NUMBER begins with a hash of the
+ * object's name: objects of several folders may have one file name. */
 #include "raster/temp_output.h"
 
 #include <cpl_conv.h>
@@ -12,12 +13,14 @@
 #include <cpl_vsi.h>
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/temp_file.h"
 #include "raster/error_trap.h"
+#include "raster/object_store.h"
 #include "raster/paths.h"
 #include "raster/text.h"
 
@@ -57,7 +60,8 @@ static size_t temp_stem_length(const char *temp)
 /* Length of a temporary name up to the hyphen after its number, which no other name has. */
 static size_t temp_number_length(const char *temp)
 {
-    return (size_t)(last_mark(temp) - temp) + strlen(QFZ_TEMP_MARK) + QFZ_RANDOM_BYTES;
+    const char *const number = last_mark(temp) + strlen(QFZ_TEMP_MARK);
+    return (size_t)(number - temp) + strcspn(number, "-") + 1;
 }
 
 /* How temporary names of a path begin, after the folder: .a-tif.qfz-.  The dot of the extension
@@ -70,14 +74,38 @@ static const char *temp_head(const char *path)
                       *own ? own + 1 : "");
 }
 
+enum { HASH_BYTES = 9 };
+
+/* Eight hexadecimal digits (FNV-1a). */
+static void hash_name(char text[HASH_BYTES], const char *path)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *c = path; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    (void)snprintf(text, HASH_BYTES, "%08x", (unsigned)hash);
+}
+
+/* *head = folder and beginning of the temporary names of path; freed by free(). */
+static qfz_status make_head(char **head, const char *path, const char *stage, qfz_error *err)
+{
+    char hash[HASH_BYTES];
+    if (!stage || !qfz_object_is(path))
+        return qfz_text_print(head, err, "%.*s%s", (int)folder_length(path), path, temp_head(path));
+    hash_name(hash, path);
+    return qfz_text_print(head, err, "%s/%s%s", stage, temp_head(path), hash);
+}
+
 qfz_status qfz_temp_name(char **temp, const char *path, const char *kind, const char *extension,
-                         qfz_error *err)
+                         const char *stage, qfz_error *err)
 {
     const char *const own = path + stem_length(path);
-    char number[QFZ_RANDOM_BYTES];
+    char number[QFZ_RANDOM_BYTES], *head = NULL;
     QFZ_TRY(qfz_random_name(number, err));
-    return qfz_text_print(temp, err, "%.*s%s%s-%s%s", (int)folder_length(path), path,
-                          temp_head(path), number, kind, extension ? extension : own);
+    QFZ_TRY(make_head(&head, path, stage, err));
+    const qfz_status st =
+        qfz_text_print(temp, err, "%s%s-%s%s", head, number, kind, extension ? extension : own);
+    free(head);
+    return st;
 }
 
 typedef int (*visit_fn)(const char *found, const char *suffix, const void *arg);
@@ -154,12 +182,19 @@ qfz_status qfz_temp_check(const char *temp, const char *path, qfz_error *err)
         path);
 }
 
-/* Side files of an older output, which GDAL would take for those of the new one. */
-static void delete_stale(const char *path)
+/* Deletes side files of an older output, which GDAL would take for those of the new one; in a
+ * bucket, when the placement is settled. */
+static void delete_stale(const char *path, qfz_placement *placement)
 {
     static const char *const beside[] = {".aux.xml", ".msk", ".ovr", ".msk.ovr"};
-    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++)
-        (void)VSIUnlink(CPLSPrintf("%s%s", path, beside[i]));
+    const bool is_object = qfz_object_is(path);
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+        const char *const name = CPLSPrintf("%s%s", path, beside[i]);
+        if (!is_object)
+            (void)VSIUnlink(name);
+        else if (qfz_path_exists(name))
+            placement->stale = CSLAddString(placement->stale, name);
+    }
 }
 
 /* What each file of a stem is moved by. */
@@ -167,6 +202,7 @@ typedef struct moving {
     const char *temp, *path;
     bool overwrite;
     qfz_placement *placement;
+    qfz_error *err; /* receives the message of an upload that failed */
 } moving;
 
 /* Names the replaced file like the temporary one, with another kind. */
@@ -184,7 +220,9 @@ static int move_to(const char *found, const char *suffix, const void *arg)
         CPLStrdup(CPLSPrintf("%.*s%s", (int)stem_length(m->path), m->path, suffix));
     char *const backup = backup_name(m, suffix);
     const int bad =
-        qfz_placement_move(m->placement, found, target, backup, m->overwrite || is_side_file);
+        qfz_object_is(target)
+            ? (int)qfz_placement_upload(m->placement, found, target, m->err)
+            : qfz_placement_move(m->placement, found, target, backup, m->overwrite || is_side_file);
     CPLFree(target);
     CPLFree(backup);
     return bad;
@@ -204,15 +242,17 @@ static qfz_status fail_to_place(const char *path, int why, qfz_error *err)
 qfz_status qfz_temp_place(const char *temp, const char *path, bool overwrite,
                           qfz_placement *placement, qfz_error *err)
 {
-    moving m = {.temp = temp, .path = path, .overwrite = overwrite, .placement = placement};
+    moving m = {
+        .temp = temp, .path = path, .overwrite = overwrite, .placement = placement, .err = err};
     qfz_error_trap trap;
     QFZ_TRY(qfz_path_check_replaceable(path, err));
     if (!overwrite && qfz_path_exists(path)) return fail_to_place(path, EEXIST, err);
     qfz_error_trap_begin(&trap);
-    delete_stale(path);
+    delete_stale(path, placement);
     const int why = each_of_stem(temp, move_to, &m);
     if (why) qfz_placement_take_back(placement);
     qfz_error_trap_end(&trap);
+    if (why && qfz_object_is(path)) return (qfz_status)why;
     return why ? fail_to_place(path, why, err) : QFZ_OK;
 }
 
@@ -225,21 +265,24 @@ void qfz_temp_delete(const char *temp)
     qfz_error_trap_end(&trap);
 }
 
-void qfz_output_clean(const char *path)
+void qfz_output_clean(const char *path, const char *stage)
 {
-    const size_t folder_n = folder_length(path);
-    char *const folder = CPLStrdup(folder_n > 1 ? path : folder_n ? "/" : ".");
-    char *const stem = CPLStrdup(temp_head(path));
+    char *head = NULL;
     qfz_error_trap trap;
+    if (make_head(&head, path, stage, NULL) != QFZ_OK) return;
+    if (qfz_object_is(path)) qfz_object_clean(path);
+    const size_t folder_n = folder_length(head);
+    char *const folder = CPLStrdup(folder_n > 1 ? head : folder_n ? "/" : ".");
+    const char *const stem = head + folder_n;
     qfz_error_trap_begin(&trap);
     if (folder_n > 1) folder[folder_n - 1] = '\0';
     char **const names = VSIReadDir(folder);
     for (char **name = names; name && *name; name++)
         if (strncmp(*name, stem, strlen(stem)) == 0 &&
             isxdigit((unsigned char)(*name)[strlen(stem)]))
-            delete_one(CPLSPrintf("%.*s%s", (int)folder_n, path, *name));
+            delete_one(CPLSPrintf("%.*s%s", (int)folder_n, head, *name));
     qfz_error_trap_end(&trap);
     CSLDestroy(names);
-    CPLFree(stem);
     CPLFree(folder);
+    free(head);
 }

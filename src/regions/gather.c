@@ -171,6 +171,24 @@ qfz_status qfz_gather_find(qfz_gather *gather, int thread, const uint64_t *key, 
     return qfz_gather_table_find(table, key, record, is_new, err);
 }
 
+qfz_status qfz_gather_put(qfz_gather *gather, int thread, const uint64_t *record, qfz_error *err)
+{
+    const int n_key = gather->format.key_words, n = gather->format.words;
+    uint64_t *into;
+    bool is_new;
+    QFZ_TRY(qfz_gather_find(gather, thread, record, &into, &is_new, err));
+    if (is_new)
+        memcpy(into + n_key, record + n_key, (size_t)(n - n_key) * sizeof *record);
+    else
+        gather->format.add(gather->format.arg, into, record);
+    return QFZ_OK;
+}
+
+int qfz_gather_words(const qfz_gather *gather)
+{
+    return gather->format.words;
+}
+
 /* ------------------------------------------------------------------------------------ the merge */
 static const uint64_t *current(const qfz_gather *gather, const run *r)
 {

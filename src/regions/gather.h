@@ -32,7 +32,11 @@ void qfz_gather_close(qfz_gather *gather); /* NULL is allowed */
 qfz_status qfz_gather_find(qfz_gather *gather, int thread, const uint64_t *key, uint64_t **record,
                            bool *is_new, qfz_error *err);
 
-/* After the last find() of all threads. */
+/* Adds a whole record, of qfz_gather_words() words. */
+qfz_status qfz_gather_put(qfz_gather *gather, int thread, const uint64_t *record, qfz_error *err);
+int qfz_gather_words(const qfz_gather *gather);
+
+/* After the last find() or put() of all threads. */
 qfz_status qfz_gather_begin_reading(qfz_gather *gather, qfz_error *err);
 
 /* *record = the next record, valid until the next call; NULL after the last one. */

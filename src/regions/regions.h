@@ -5,6 +5,7 @@
 #define QFZ_REGIONS_H
 
 #include "regions/coloring.h"
+#include "regions/contours.h"
 #include "regions/gather.h"
 #include "regions/label_tile.h"
 #include "regions/neighbours.h"

@@ -216,19 +216,20 @@ MAPS = {
                             ["{stem}_labels.tif", "{stem}.csv", "{stem}.fgb"]),
 }
 
-# Tasks of one process.
-ALONE = {
-    "tree": (["tree", "--min-area", "4", "--regions", "{stem}.csv"],
-             ["{stem}.csv", "{stem}_tree.csv"]),
+# The hierarchy, whose rows are edges of the raster's minimum spanning forest.
+TREES = {
+    "tree": (["tree"], ["{stem}_tree.csv"]),
+    "filtered tree": (["tree", "--connectivity", "8", "--min-area", "4", "--regions", "{stem}.csv"],
+                      ["{stem}.csv", "{stem}_tree.csv"]),
 }
 
 
 def command(qfz, task, src, stem, extension, *options):
-    words, extra = {**TASKS, **FILTERED, **MAPS, **ALONE}[task]
+    words, extra = {**TASKS, **FILTERED, **MAPS, **TREES}[task]
     words = [word.format(stem=stem).replace("_labels.tif", "_labels" + extension)
              for word in words]
     outputs = [stem + extension] + [name.format(stem=stem).replace("_labels.tif",
                                                                    "_labels" + extension)
                                     for name in extra]
-    last = outputs[-1:] if task in ALONE else []
+    last = outputs[-1:] if task in TREES else []
     return [qfz, words[0], "-q", *words[1:], *options, src, stem + extension, *last], outputs

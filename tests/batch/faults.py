@@ -240,9 +240,12 @@ def finished():
         test.check(status == 0, f"{task}: {err}")
         open("out.tif.aux.xml", "w", encoding="ascii").close()
         made = [os.stat(path).st_ino for path in outputs]
+        for name in ("pixels-1-of-1.journal", "part-2-of-2.journal", "stitch.journal"):  # of a run killed after that
+            open("work/" + name, "w", encoding="ascii").close()
         status, _, err = run(words)
         test.check(status == 0 and made == [os.stat(path).st_ino for path in outputs],
                    f"{task}, done: {status}: {err}")
+        test.check(sorted(os.listdir("work")) == ["done", "job"], f"{task}, done: left: {os.listdir('work')}")
         for path in outputs:
             with open(path, "r+b") as other:
                 other.truncate(os.path.getsize(path) // 2)

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from batch import (ALONE, FILTERED, MAPS, TASKS, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
+from batch import (FILTERED, MAPS, TASKS, TREES, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
                    start, write_raster)
 
 need("gdal_translate", "gdalinfo", "ogr2ogr")
@@ -85,7 +85,7 @@ def by_other_ranks(task):
 def in_phases(task):
     words, outputs = command(test.qfz, task, "src.tif", "out", ".vrt", *TILE)
     kills = 0
-    n_rounds = 1 + ("simplify" in task) + (task in FILTERED)
+    n_rounds = 1 + ("simplify" in task) + (task in FILTERED) + (task in TREES)
     rounds = ["summarise", "stitch"] * n_rounds + ["resolve"]
     for phase in rounds:
         parts = [0] if phase == "stitch" else list(range(1, PARTS + 1))
@@ -110,8 +110,7 @@ def killed(name, way, want):
 
 
 WAYS = (by_ranks, by_other_ranks) if RANKS else (single, in_phases)
-kinds = [(name, way) for name in (*TASKS, *FILTERED, *MAPS) for way in WAYS]
-kinds += [] if RANKS else [(name, single) for name in ALONE]
+kinds = [(name, way) for name in (*TASKS, *FILTERED, *MAPS, *TREES) for way in WAYS]
 wanted = {task: reference(task) for task in dict(kinds)}
 done = dict.fromkeys((way.__name__ for _, way in kinds), 0)
 for turn in range(100):

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from batch import (MAPS, TASKS, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
+from batch import (MAPS, TASKS, TREES, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
                    write_raster)
 
 need("gdal_translate", "gdalinfo", "ogr2ogr")
@@ -14,7 +14,7 @@ test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 write_raster("src.tif", patches(test.random, 330, 290), 330, ["-a_nodata", "0"])
 TILE = ["--tile", "32", "-j", "1"]
 ONE_TILE = ["--tile", "512", "-j", "1"]
-ALL = {**TASKS, **MAPS}
+ALL = {**TASKS, **MAPS, **TREES}
 
 
 def stem_of(first, task):
@@ -129,7 +129,7 @@ def in_phases(task, n, wanted, times=1, tile=TILE):
     test.check(status == 1 and "summarise" in err, f"{task}: resolve first: {err}")
     all_parts("summarise")
     stitch()
-    if "simplify" in task and tile is TILE:  # of one tile nothing is left to be asked
+    if ("simplify" in task or task in TREES) and tile is TILE:  # of one tile nothing is left to be asked
         status, _, err = run(phase("resolve", n))
         test.check(status == 1 and "summarise" in err, f"{task}: resolve too early: {err}")
         all_parts("summarise")
@@ -149,7 +149,7 @@ if RANKS:
     cloud_optimized(want)
 else:
     for parts in (1, 3, 11):
-        for name in ALL:
+        for name in TASKS if parts == 1 else ALL:
             in_phases(name, parts, want, times=2 if parts == 3 else 1)
     for name in ALL:
         in_phases(name, 3, want, tile=ONE_TILE)

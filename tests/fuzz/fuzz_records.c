@@ -67,7 +67,7 @@ static qfz_status summarise_tile(job *j, int64_t t, qfz_summary *summary, qfz_er
 {
     const qfz_engine *const engine = &qfz_engine_cpu;
     if (j->p->kind == QFZ_FILTER)
-        return engine->filter->summarise(j->worker, j->box, NULL, summary, err);
+        return engine->filter->summarise(j->worker, j->box, NULL, NULL, summary, err);
     if (j->p->kind == QFZ_COMPONENTS) {
         qfz_partition partition;
         QFZ_TRY(engine->partition(j->worker, NULL, &partition, err));

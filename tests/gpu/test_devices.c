@@ -430,6 +430,7 @@ static void falls_back(const char *words)
     qfz_error err = {0};
     job.src = scratch("large.tif");
     job.tile_px = 0;
+    job.n_threads = 1; /* with more, the CPU would finish before the device starts */
     CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
     if (!words) {
         CHECK(!strcmp(report.engine, "cpu") && !report.warning[0], "%s, %s", report.engine,
@@ -441,10 +442,41 @@ static void falls_back(const char *words)
           "%s, %s", report.engine, report.warning);
 }
 
+/* The plan for large.tif by one thread has this engine, and a reason with these words. */
+static void plans(qfz_task task, qfz_engine_choice choice, const char *engine, const char *words)
+{
+    qfz_job job = job_of(task, "large.tif", 0, choice, scratch("cuda.tif"));
+    qfz_plan plan = qfz_plan_default();
+    qfz_error err = {0};
+    job.n_threads = 1;
+    if (task == QFZ_CURVE) {
+        job.dst = NULL;
+        job.count_only = true;
+    }
+    CHECK(qfz_job_plan(&job, &plan, &err) == QFZ_OK, "%s", err.message);
+    CHECK(!strcmp(plan.engine, engine) && strstr(plan.engine_reason, words), "%s, %s", plan.engine,
+          plan.engine_reason);
+}
+
+static void takes_what_finishes_first(void)
+{
+    check_describe("engine auto");
+    plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cuda", "first by measured rates");
+    plans(QFZ_LABEL, QFZ_ENGINE_AUTO, "cpu", "first by measured rates");
+    plans(QFZ_LABEL, QFZ_ENGINE_CUDA, "cuda", "");
+    plans(QFZ_CURVE, QFZ_ENGINE_AUTO, "cpu", "jobs of this kind");
+    sim_set_devices(0);
+    plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cpu", "no GPU is visible");
+    sim_set_devices(1);
+    sim_set_compute_capability(70);
+    plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cpu", "7.5 is the least");
+    sim_set_compute_capability(90);
+}
+
 /* With --engine auto, the job runs on the CPU, with a warning. */
 static void leaves_to_the_cpu_what_a_device_cannot_do(void)
 {
-    enum { LARGE = 3000 }; /* pixels enough to make the start of a GPU pay */
+    enum { LARGE = 3500 }; /* pixels enough to make the start of a GPU pay */
     check_describe("a large raster, blocks of little shared memory");
     uint8_t *const large = calloc((size_t)LARGE * LARGE, 1);
     files_must(large != NULL);
@@ -543,6 +575,7 @@ int main(int argc, char **argv)
     knows_what_a_device_can_do();
     adds_up_in_parts();
     leaves_to_the_cpu_what_a_device_cannot_do();
+    takes_what_finishes_first();
     leaves_to_the_cpu_what_no_device_can_take();
     leaves_to_the_cpu_what_does_not_start();
     has_a_way_for_every_tree();

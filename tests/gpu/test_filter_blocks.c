@@ -131,7 +131,7 @@ static void summarise(tiles *t, const qfz_engine *engine, int64_t tile)
     qfz_summary summary;
     load(t, engine, tile);
     ok(qfz_summary_init(&summary, t->box, &t->p->rule, &err), &err);
-    ok(engine->filter->summarise(t->worker, t->box, masses_of(t), &summary, &err), &err);
+    ok(engine->filter->summarise(t->worker, t->box, masses_of(t), NULL, &summary, &err), &err);
     CHECK(summary.links.n < summary.n_ring, "%d links, %d ring pixels", (int)summary.links.n,
           (int)summary.n_ring);
     ok(qfz_stitch_put(t->stitch, tile, &summary, &err), &err);

@@ -105,6 +105,8 @@ int main(void)
     AT(qfz_job, alphas);
     AT(qfz_job, n_alphas);
     AT(qfz_job, alpha_regions);
+    AT(qfz_job, quicklook_style);
+    AT(qfz_job, unused_flags_too);
 
     SIZE(qfz_check);
     AT(qfz_check, struct_size);
@@ -209,6 +211,7 @@ int main(void)
     AT(qfz_plan, n_outputs);
     AT(qfz_plan, outputs);
     AT(qfz_plan, program_bytes);
+    AT(qfz_plan, engine_reason);
     SIZE(qfz_image);
     AT(qfz_image, struct_size);
     AT(qfz_image, h);
@@ -313,6 +316,9 @@ int main(void)
     IS(QFZ_EDGES);
     IS(QFZ_PIXEL);
     IS(QFZ_KHALIMSKY);
+    IS(QFZ_QUICKLOOK_COLORS);
+    IS(QFZ_QUICKLOOK_MEANS);
+    IS(QFZ_QUICKLOOK_IMAGE);
     IS(QFZ_NODATA_ALL);
     IS(QFZ_NODATA_ANY);
     IS(QFZ_GPUS_MAX);

@@ -23,6 +23,8 @@ typedef struct bench {
     qfz_filter_tile *small; /* NULL, or in place of the worker for most tiles: the CPU engine's, in
                              * blocks of few pixels */
     qfz_stitch *stitch;
+    qfz_filter_kept *kept[FILTER_PX]; /* of tiles; NULL: nothing */
+    bool is_small[FILTER_PX];         /* kept by `small` */
 
     /* The loaded tile. */
     qfz_box box;
@@ -138,6 +140,38 @@ static void check_crossing(const bench *b, const qfz_exterior *exterior)
     }
 }
 
+/* What has been found of tile t, for its summary, is kept. */
+static void keep_tile(bench *b, int64_t t, bool is_small, const uint8_t *zeroed)
+{
+    const qfz_engine_filter *const filter = TEST_ENGINE_TABLE.filter;
+    qfz_error err = {0};
+    const int64_t bytes =
+        is_small ? qfz_filter_tile_kept_bytes(b->small) : filter->kept_bytes(b->worker);
+    CHECK(bytes >= (b->tile.h * b->tile.w + 1) / 2, "%d bytes are kept", (int)bytes);
+    ok(is_small ? qfz_filter_tile_keep(b->small, zeroed, &b->kept[t], &err)
+                : filter->keep(b->worker, zeroed, &b->kept[t], &err),
+       &err);
+    b->is_small[t] = is_small;
+}
+
+static void summarise_tile(bench *b, int64_t t, qfz_summary *summary)
+{
+    const qfz_engine_filter *const filter = TEST_ENGINE_TABLE.filter;
+    const bool is_small = b->small && check_chance(70);
+    const bool keeps = !b->rule->wants_forest && filter->keep && check_chance(50);
+    uint8_t room[FILTER_PX], *const zeroed = keeps ? room : NULL;
+    qfz_error err = {0};
+    b->kept[t] = NULL;
+    if (is_small) {
+        ok(qfz_summary_take_ring(summary, &b->tile, b->rule, &err), &err);
+        ok(qfz_filter_tile_summarise(b->small, &b->tile, b->box, rows_of(b), zeroed, summary, &err),
+           &err);
+    } else {
+        ok(filter->summarise(b->worker, b->box, rows_of(b), zeroed, summary, &err), &err);
+    }
+    if (keeps) keep_tile(b, t, is_small, zeroed);
+}
+
 static void summarise_filter(bench *b)
 {
     qfz_error err = {0};
@@ -145,14 +179,7 @@ static void summarise_filter(bench *b)
         qfz_summary summary;
         load(b, t, NULL);
         ok(qfz_summary_init(&summary, b->box, b->rule, &err), &err);
-        if (b->small && check_chance(70)) {
-            ok(qfz_summary_take_ring(&summary, &b->tile, b->rule, &err), &err);
-            ok(qfz_filter_tile_summarise(b->small, &b->tile, b->box, rows_of(b), &summary, &err),
-               &err);
-        } else {
-            ok(TEST_ENGINE_TABLE.filter->summarise(b->worker, b->box, rows_of(b), &summary, &err),
-               &err);
-        }
+        summarise_tile(b, t, &summary);
         CHECK(summary.links.n < summary.n_ring || summary.n_ring == 0, "%d links, %d ring pixels",
               (int)summary.links.n, (int)summary.n_ring);
         ok(qfz_stitch_put(b->stitch, t, &summary, &err), &err);
@@ -171,6 +198,24 @@ static qfz_status resolve_filter(bench *b, const qfz_exterior *exterior, uint8_t
                                        err);
     return forest ? filter->forest(b->worker, b->box, rows, exterior, zeroed, forest, err)
                   : filter->resolve(b->worker, b->box, rows, exterior, zeroed, err);
+}
+
+/* From what is kept, without the tile's pixels. */
+static qfz_status resolve_kept(bench *b, int64_t t, const qfz_exterior *exterior, uint8_t *zeroed,
+                               qfz_error *err)
+{
+    memset(b->pixels, 0xa5, sizeof b->pixels);
+    if (b->is_small[t])
+        return qfz_filter_tile_resolve_kept(b->small, &b->tile, b->box, b->kept[t], exterior,
+                                            zeroed, err);
+    return TEST_ENGINE_TABLE.filter->resolve_kept(b->worker, &b->tile, b->box, b->kept[t], exterior,
+                                                  zeroed, err);
+}
+
+static void drop_kept(bench *b)
+{
+    for (int64_t t = 0; t < n_tiles(b); t++)
+        if (b->kept[t]) TEST_ENGINE_TABLE.filter->drop(b->kept[t]);
 }
 
 static void check_zeroed(filter_case *c)
@@ -193,12 +238,16 @@ static void check_zeroed(filter_case *c)
         load(&b, t, NULL);
         ok(qfz_stitch_exterior(b.stitch, t, &exterior, &err), &err);
         const qfz_exterior *const from = exterior.n_ring ? &exterior : NULL;
-        ok(resolve_filter(&b, from, got, c->rule.wants_forest ? forest : NULL, &err), &err);
+        ok(from && b.kept[t]
+               ? resolve_kept(&b, t, from, got, &err)
+               : resolve_filter(&b, from, got, c->rule.wants_forest ? forest : NULL, &err),
+           &err);
         same_bits(&b, got, c->zeroed);
         if (c->rule.wants_forest) same_bits(&b, forest, c->kept);
         if (c->rule.wants_forest && from) check_crossing(&b, from);
         qfz_exterior_fini(&exterior);
     }
+    drop_kept(&b);
     close_bench(&b);
 }
 

@@ -51,7 +51,12 @@ static void compare(uint64_t seed, int64_t bytes)
         const int a = random_below(&state, KEYS), b = random_below(&state, KEYS);
         const uint64_t key[2] = {word_of((uint64_t)a), word_of((uint64_t)b)};
         const uint64_t value = random_next(&state);
-        put(gather, random_below(&state, THREADS), key, value);
+        const int thread = random_below(&state, THREADS);
+        const uint64_t whole[4] = {key[0], key[1], 1, value};
+        if (i % 2)
+            put(gather, thread, key, value);
+        else
+            assert_int_equal(qfz_gather_put(gather, thread, whole, &err), QFZ_OK);
         n_keys += counts[a][b]++ == 0;
         sums[a][b] += value;
     }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/engine.h"
+#include "job/engine_times.h"
 #include "job/output_specs.h"
 #include "job/setup_seconds.h"
 
@@ -243,8 +244,6 @@ static void senseless_phases_are_refused(void **state)
     REFUSED(QFZ_LABEL, job.phase = QFZ_PHASE_STITCH, "needs --work");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_STITCH, job.ranks = &two),
             "a phase is for one process");
-    REFUSED(QFZ_FOREST, (job.work = "w", job.phase = QFZ_PHASE_STITCH), "tree runs in one process");
-    REFUSED(QFZ_FOREST, job.ranks = &two, "tree runs in one process");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_RESOLVE), "one part at a time");
     REFUSED(QFZ_LABEL, (job.work = "w", job.phase = QFZ_PHASE_RESOLVE, job.n_parts = 2),
             "part 0 of 2");
@@ -280,6 +279,65 @@ static void time_grows_with_pixels_and_bands_and_falls_with_threads_and_gpus(voi
     }
 }
 
+/* Seconds on 16 cores and one H200, 16384 x 16384 pixels: docs/dev/measurements, "The area filter
+ * on the GPU", "Whole commands". */
+static void the_engine_that_was_faster_is_chosen(void **state)
+{
+    (void)state;
+    static const struct {
+        qfz_task task;
+        bool has_area;
+        double cpu_s, gpu_s;
+    } measured[] = {{QFZ_LABEL, false, 0.74, 1.03},    {QFZ_LABEL, true, 2.35, 1.89},
+                    {QFZ_SIMPLIFY, false, 1.57, 1.19}, {QFZ_SIMPLIFY, true, 3.56, 2.34},
+                    {QFZ_SALIENCY, false, 2.23, 1.95}, {QFZ_SALIENCY, true, 3.15, 2.32}};
+    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+        const qfz_engine_work work = {.task = measured[i].task,
+                                      .has_area = measured[i].has_area,
+                                      .n_px = 16384 * 16384,
+                                      .n_threads = 16,
+                                      .n_gpus = 1};
+        const qfz_engine_times times = qfz_engine_times_of(&work);
+        assert_true(fabs(times.cpu_s - measured[i].cpu_s) < 0.03);
+        assert_true(fabs(times.gpu_s - measured[i].gpu_s) < 0.03);
+    }
+}
+
+static void the_start_of_gpus_must_pay(void **state)
+{
+    (void)state;
+    qfz_engine_work work = {.task = QFZ_SIMPLIFY, .n_px = 1 << 20, .n_threads = 2, .n_gpus = 1};
+    qfz_engine_times times = qfz_engine_times_of(&work);
+    assert_true(times.cpu_s < 0.3 && times.gpu_s > 0.3);
+    work.n_px = 1 << 30;
+    times = qfz_engine_times_of(&work);
+    assert_true(times.gpu_s < times.cpu_s);
+    work.n_threads = 100000; /* the GPU's kernels are the limit */
+    const double one = qfz_engine_times_of(&work).gpu_s;
+    work.n_gpus = 2;
+    const double two = qfz_engine_times_of(&work).gpu_s;
+    assert_true(fabs(two - 0.6 - (one - 0.3) / 2) < 1e-9);
+    work.counts_only = true;
+    work.n_threads = 16;
+    work.n_gpus = 1;
+    assert_true(qfz_engine_times_of(&work).gpu_s < times.gpu_s);
+}
+
+static void the_cpu_has_curves_and_trees(void **state)
+{
+    (void)state;
+    static const qfz_task tasks[] = {QFZ_CURVE, QFZ_FOREST, QFZ_REGIONS};
+    for (int i = 0; i < 6; i++) {
+        const qfz_engine_work work = {.task = tasks[i / 2],
+                                      .has_area = i % 2,
+                                      .n_px = INT64_C(1) << 40,
+                                      .n_threads = 1,
+                                      .n_gpus = 1};
+        const qfz_engine_times times = qfz_engine_times_of(&work);
+        assert_true(times.gpu_s == INFINITY && times.cpu_s > 1000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +352,9 @@ int main(void)
         cmocka_unit_test(senseless_jobs_are_refused),
         cmocka_unit_test(senseless_phases_are_refused),
         cmocka_unit_test(time_grows_with_pixels_and_bands_and_falls_with_threads_and_gpus),
+        cmocka_unit_test(the_engine_that_was_faster_is_chosen),
+        cmocka_unit_test(the_start_of_gpus_must_pay),
+        cmocka_unit_test(the_cpu_has_curves_and_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,57 +9,69 @@ import re
 import shutil
 import subprocess
 
-#: Algorithms: title, command, what the first operand is, outputs that have a parameter of their own
-#: (the first is made by default; DST is the second operand), and defaults that differ from those of
-#: the command.
+#: Algorithms: title, command, outputs that have a parameter of their own (DST is the second
+#: operand), those that a dialogue offers to make, and defaults that differ from the command's.
 ALGORITHMS = {
     "label": {
         "title": "Label regions",
         "command": "label",
         "outputs": ["DST", "--regions", "--neighbours", "--polygons", "--colors", "--quicklook"],
+        "made": ["DST", "--colors"],
         "defaults": {"--distance": "linf"},
     },
     "simplify": {
         "title": "Simplify to a map of regions",
         "command": "simplify",
         "outputs": ["DST", "--labels", "--regions", "--neighbours", "--polygons", "--colors"],
+        "made": ["DST"],
         "defaults": {"--distance": "linf", "--omega": "20", "--min-area": "25"},
     },
     "saliency": {
         "title": "Saliency: the hierarchy of all regions",
         "command": "saliency",
-        "outputs": ["DST"],
+        "outputs": ["DST", "--quicklook"],
+        "made": ["DST"],
         "defaults": {"--distance": "linf"},
     },
     "cut": {
         "title": "Cut a hierarchy",
         "command": "cut",
         "outputs": ["DST", "--regions", "--neighbours", "--polygons", "--colors", "--quicklook"],
+        "made": ["DST", "--colors"],
         "defaults": {"--alpha": "10"},
     },
     "regions": {
         "title": "Table and statistics of regions",
         "command": "regions",
         "outputs": ["--regions", "--neighbours", "--colors", "--quicklook"],
+        "made": ["--regions"],
         "defaults": {},
     },
     "polygons": {
         "title": "Polygons of regions",
         "command": "regions",
         "outputs": ["--polygons"],
+        "made": ["--polygons"],
         "defaults": {},
     },
 }
 
 #: What Processing itself does, and what is for batch systems.
 NOT_HERE = {
-    "--help", "--version", "--quiet", "--json", "--log", "--metrics", "--overwrite",
+    "--help", "--version", "-q", "--json", "--log", "--metrics", "--overwrite",
     "--count-only", "--merge", "--work", "--resume", "--phase", "--part",
 }  # fmt: skip
 
 #: Options whose value is a raster that exists; all other FILEs are outputs.
 RASTERS = {"--mask", "--edges"}
 VECTORS = {"--regions", "--neighbours", "--polygons"}
+INTEGERS = {"--regions-target", "--tile", "-j", "--retries"}
+#: Names of outputs, which are names of layers, too.
+LAYERS = {
+    "DST": "Result", "--labels": "Labels", "--regions": "Table of regions",
+    "--neighbours": "Table of neighbours", "--polygons": "Polygons", "--colors": "Colours",
+    "--quicklook": "Quicklook",
+}  # fmt: skip
 #: Options that stand first; the others are advanced.
 BASIC = {"--alpha", "--omega", "--min-area", "--connectivity", "--distance", "--stats", "--layout"}
 
@@ -86,6 +98,23 @@ def program() -> str | None:
     return os.environ.get("QFZ_COMMAND") or shutil.which("qfz")
 
 
+def fault(command: str | None) -> str:
+    """Return why there are no algorithms, or nothing."""
+    remedy = (
+        "install qfz, or name the program in the environment variable QFZ_COMMAND, and start QGIS "
+        "again."
+    )
+    if not command:
+        return f"The command qfz is missing: {remedy}"
+    try:
+        missing = {a["command"] for a in ALGORITHMS.values()} - set(load(command))
+    except (OSError, subprocess.SubprocessError, UnicodeError) as error:
+        return f"{command} cannot be run ({error}): {remedy}"
+    if missing:
+        return f"{command} has no command {', '.join(sorted(missing))}: {remedy}"
+    return ""
+
+
 @functools.lru_cache(maxsize=None)
 def load(command: str) -> dict[str, list[dict[str, str]]]:
     """Return the options of an installed command, which prints them."""
@@ -94,10 +123,10 @@ def load(command: str) -> dict[str, list[dict[str, str]]]:
 
 
 def parameters_of(command: str, algorithm: str) -> list[dict[str, str]]:
-    """Return the options that an algorithm asks for, with kind, default and level.
+    """Return the options that an algorithm asks for, with kind, title, default and level.
 
-    kind is one of flag, choice, number, raster, text, or, of outputs, file_raster, file_vector,
-    file_image.
+    kind is one of flag, choice, integer, number, raster, stats (a raster, and its bands), list (of
+    repeated options), text, or, of outputs, file_raster, file_vector, file_image.
     """
     about = ALGORITHMS[algorithm]
     found = []
@@ -113,7 +142,8 @@ def parameters_of(command: str, algorithm: str) -> list[dict[str, str]]:
             {
                 **option,
                 "key": name.lstrip("-").replace("-", "_").upper(),
-                "kind": _kind(name, value, is_output),
+                "kind": _kind(name, value, is_output, "Repeatable." in option["help"]),
+                "title": _title(name, option["help"]),
                 "default": about["defaults"].get(name, ""),
                 "level": "basic" if name in BASIC or is_output else "advanced",
             }
@@ -121,7 +151,12 @@ def parameters_of(command: str, algorithm: str) -> list[dict[str, str]]:
     return found
 
 
-def _kind(name: str, value: str, is_output: bool) -> str:
+def _title(name: str, text: str) -> str:
+    """Return the first words of the help, or the name of an output."""
+    return LAYERS.get(name) or text.split(". ")[0].split(": ")[0].rstrip(".")
+
+
+def _kind(name: str, value: str, is_output: bool, is_repeatable: bool) -> str:
     if is_output:
         if name in VECTORS:
             return "file_vector"
@@ -132,5 +167,11 @@ def _kind(name: str, value: str, is_output: bool) -> str:
         return "choice"
     if name in RASTERS:
         return "raster"
-    # One alpha: an algorithm has one result.
-    return "number" if name == "--alpha" or value in ("D", "V") else "text"
+    if name == "--stats":
+        return "stats"
+    if name in INTEGERS:
+        return "integer"
+    if is_repeatable and value == "KEY=VALUE":
+        return "list"
+    # One alpha: an algorithm has one result.  A nodata value can be nan, no number of QGIS.
+    return "number" if name in ("--alpha", "--background") or value == "D" else "text"

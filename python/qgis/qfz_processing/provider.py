@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsApplication, QgsProcessingProvider
+from qgis.core import Qgis, QgsApplication, QgsMessageLog, QgsProcessingProvider
 
 from .algorithm import QfzAlgorithm
-from .options import ALGORITHMS, program
+from .options import ALGORITHMS, fault, program
 
 
 class Provider(QgsProcessingProvider):
@@ -23,17 +23,15 @@ class Provider(QgsProcessingProvider):
     def loadAlgorithms(self):  # noqa: N802
         """Add all algorithms, with the options of the command that is installed."""
         command = program()
-        for name in ALGORITHMS if command else ():
+        if why := fault(command):
+            QgsMessageLog.logMessage(why, "qfz", Qgis.Warning)
+            return
+        for name in ALGORITHMS:
             self.addAlgorithm(QfzAlgorithm(command, name))
 
     def warningMessage(self):  # noqa: N802
         """Return why there are no algorithms, or nothing."""
-        if program():
-            return ""
-        return (
-            "The command qfz is missing: install qfz, or name the program in the environment "
-            "variable QFZ_COMMAND, and start QGIS again."
-        )
+        return fault(program())
 
 
 class Plugin:

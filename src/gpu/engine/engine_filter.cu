@@ -203,10 +203,11 @@ static qfz_status set_ring_weights(const qfz_worker *worker, const uint64_t *row
 }
 
 qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                                   qfz_summary *summary, qfz_error *err)
+                                   uint8_t *zeroed, qfz_summary *summary, qfz_error *err)
 {
     qfz_filter_room *const room = &worker->filter;
     qfz_filter_outside outside = {};
+    (void)zeroed; /* the engine keeps nothing */
     QFZ_TRY(qfz_worker_enter(worker, err));
     qfz_worker_take_ring(worker, summary);
     QFZ_TRY(set_ring_weights(worker, row_mass, summary));

@@ -81,7 +81,7 @@ static qfz_status make_filter(qfz_worker *worker, warm_room *room, qfz_error *er
 {
     const qfz_engine_filter *const filter = qfz_engine_cuda.filter;
     const qfz_box box = room->summary.box;
-    QFZ_TRY(filter->summarise(worker, box, NULL, &room->summary, err));
+    QFZ_TRY(filter->summarise(worker, box, NULL, NULL, &room->summary, err));
     return filter->resolve(worker, box, NULL, NULL, room->pixels, err);
 }
 

@@ -209,7 +209,7 @@ qfz_status qfz_filter_open(qfz_worker *worker);
 void qfz_filter_close(qfz_worker *worker);
 /* As summarise() and resolve() of the engine's sub-table. */
 qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                                   qfz_summary *summary, qfz_error *err);
+                                   uint8_t *zeroed, qfz_summary *summary, qfz_error *err);
 qfz_status qfz_filter_find_zeroed(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
                                   const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err);
 qfz_status qfz_filter_work(qfz_worker *worker);
