@@ -50,6 +50,7 @@ qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.p
 qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_columns python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/columns.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_overviews python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/overviews.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_attributes python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/attributes.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_quicklook python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/quicklook.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})

@@ -41,6 +41,8 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const int n_parts = job->phase == QFZ_PHASE_ALL ? ranks->n : job->n_parts;
     const int n_writers = writers_of(job, n_parts);
     if (job->count_only || job->phase == QFZ_PHASE_STITCH || setup->comparison) return QFZ_OK;
+    if (job->attribute_table)
+        QFZ_TRY(qfz_attributes_check(job->format, qfz_job_label_raster(job), err));
     QFZ_TRY(check_raster(setup, qfz_output_spec_main(setup), n_writers, source, err));
     QFZ_TRY(qfz_outputs_check_edges(setup, source, n_parts, err));
     if (job->labels)
