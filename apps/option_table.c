@@ -247,6 +247,12 @@ const option option_table[] = {
                   "standard deviation per band. The extension of FILE selects the GDAL vector "
                   "driver: .gpkg, .csv and others. Default: no table."}},
      .set = set_text, .at = AT(job.regions)},
+    {"--attribute-table", .commands = FOR_LABELS | FOR_TREE | FOR_INFO, .section = output,
+     HELP(
+         "Also put the rows of --regions into the raster of labels as its raster attribute table, "
+         "which QGIS shows: in a .img (HFA) or .kea file itself, in FILE.aux.xml beside a GeoTIFF. "
+         "For at most 100,000 regions. simplify needs --labels too. Default: no such table."),
+     FLAG(job.attribute_table)},
     {"--columns", TAKES("NAME[,NAME...]"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Columns of the table of --regions, in this order, for example label,area,mean_1. A name "

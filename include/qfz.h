@@ -430,7 +430,11 @@ typedef struct qfz_job {
     uint64_t *alpha_regions; /* receives the number of regions of each of the n_alphas alphas, after
                                 success; NULL: not wanted */
     qfz_quicklook_style quicklook_style;
-    bool unused_flags_too[4]; /* must be false */
+    bool
+        attribute_table; /* label, simplify (with labels), cut, tree: the raster of labels, a GTiff,
+                            HFA or KEA, also gets the rows of regions, which must be named, as its
+                            raster attribute table; of at most 100,000 regions, in one process */
+    bool unused_flags_too[3]; /* must be false */
 } qfz_job;
 
 /* Sets the default of every member in the first struct_size bytes of *job: 4-connected, l1, no

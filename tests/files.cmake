@@ -50,6 +50,7 @@ qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.p
 qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_columns python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/columns.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_overviews python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/overviews.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_attributes python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/attributes.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_quicklook python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/quicklook.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
@@ -94,6 +95,9 @@ if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
     set_target_properties(failing_calls PROPERTIES C_VISIBILITY_PRESET default)
     qfz_add_shell_test(batch_failing python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/failing.py
         ${QFZ_COMMAND} $<TARGET_FILE:failing_calls> alone)
+    qfz_add_shell_test(batch_failing_ranks python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/failing.py
+        ${QFZ_COMMAND} $<TARGET_FILE:failing_calls> ranks)
+    set_tests_properties(batch_failing_ranks PROPERTIES RESOURCE_LOCK ranks)
 endif()
 qfz_add_batch_test(batch_changed changed alone)
 # These wait for processes half of the time, so other tests run beside; but only one of these at a

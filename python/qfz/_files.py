@@ -96,6 +96,7 @@ class Options(TypedDict, total=False):
     format, type : GDAL's names of the driver and the data type of dst
     overviews : "none", "nearest" or "mode": of a GeoTIFF or COG
     columns : names of the columns of the table regions, in one string, separated by commas
+    attribute_table : bool; the raster of labels gets the rows of the table regions, too
     polygons : name of a vector file for the outlines of the regions
     simplify_tolerance : how far these outlines may lie from the borders of regions, in pixels
     overwrite, merge, allow_network, resume : bool
@@ -131,6 +132,7 @@ class Options(TypedDict, total=False):
     type: str
     overviews: str
     columns: str
+    attribute_table: bool
     polygons: Name
     simplify_tolerance: float
     overwrite: bool
@@ -216,6 +218,7 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     ),
     "forest": ("forest", _bytes_of),
     "columns": ("columns", str.encode),
+    "attribute_table": ("attribute_table", bool),
     "overviews": ("overviews", lambda v: choose(_structs.OVERVIEWS, "overviews", v)),
     "polygons": ("polygons", _bytes_of),
     "simplify_tolerance": ("simplify_tolerance", float),

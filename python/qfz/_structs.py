@@ -157,7 +157,8 @@ class Job(ctypes.Structure):
         ("n_alphas", c_int64),
         ("alpha_regions", POINTER(c_uint64)),
         ("quicklook_style", c_int),
-        ("unused_flags_too", c_bool * 4),
+        ("attribute_table", c_bool),
+        ("unused_flags_too", c_bool * 3),
     ]
 
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/parallel.h"
 #include "job/alphas.h"
 #include "job/comparison.h"
 #include "job/defaults.h"
@@ -40,6 +41,8 @@ static qfz_status check_outputs(const qfz_setup *setup, const qfz_ranks *ranks, 
     const int n_parts = job->phase == QFZ_PHASE_ALL ? ranks->n : job->n_parts;
     const int n_writers = writers_of(job, n_parts);
     if (job->count_only || job->phase == QFZ_PHASE_STITCH || setup->comparison) return QFZ_OK;
+    if (job->attribute_table)
+        QFZ_TRY(qfz_attributes_check(job->format, qfz_job_label_raster(job), err));
     QFZ_TRY(check_raster(setup, qfz_output_spec_main(setup), n_writers, source, err));
     QFZ_TRY(qfz_outputs_check_edges(setup, source, n_parts, err));
     if (job->labels)
@@ -158,6 +161,7 @@ static qfz_status prepare(job_run *c, qfz_error *err)
     const qfz_job given = c->own;
     qfz_status st = qfz_alphas_first_names(&c->own, c->outputs, err);
     if (st == QFZ_OK) st = qfz_setup_init(&c->setup, c->job, &c->source, err);
+    if (st == QFZ_OK) st = qfz_parallel_check(c->setup.n_threads, c->setup.choice.n_devices, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     c->setup.comparison = c->comparison;
     if (c->ranks->n > 1) {

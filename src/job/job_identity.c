@@ -60,6 +60,7 @@ static void write_outputs(FILE *out, const qfz_job *job)
     write_text(out, "polygons", job->polygons);
     if (job->polygons) (void)fprintf(out, "tolerance\t%.17g\n", job->simplify_tolerance);
     write_stats(out, job);
+    if (job->attribute_table) write_text(out, "attribute table", "yes");
     write_text(out, "colours", job->colors);
     write_text(out, "quicklook", job->quicklook);
     if (job->quicklook) (void)fprintf(out, "quicklook style\t%d\n", (int)job->quicklook_style);

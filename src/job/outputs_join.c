@@ -233,7 +233,8 @@ static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
     if (run->n_parts > 1)
         QFZ_TRY(qfz_region_parts_join(run, out->labels, &out->table, err));
     else
-        QFZ_TRY(qfz_region_records_write(out->regions, run, out->labels, &out->table, err));
+        QFZ_TRY(qfz_region_records_write(out->regions, run, out->labels,
+                                         out->sinks[out->n_rasters - 1], &out->table, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
     if (out->labels) QFZ_TRY(qfz_label_outputs_finish(out->labels, err));
     QFZ_TRY(draw_saliency(out, err));

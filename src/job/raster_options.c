@@ -89,3 +89,8 @@ qfz_sink_options qfz_job_edges_options(const qfz_job *job, int n_parts)
                               .tile_px = job->tile_px,
                               .has_journal = job->work != NULL};
 }
+
+const char *qfz_job_label_raster(const qfz_job *job)
+{
+    return job->task == QFZ_SIMPLIFY ? job->labels : job->dst;
+}

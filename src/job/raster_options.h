@@ -29,4 +29,7 @@ qfz_sink_options qfz_job_colors_options(const qfz_job *job);
  * one process, a VRT over the parts of n_parts processes. */
 qfz_sink_options qfz_job_edges_options(const qfz_job *job, int n_parts);
 
+/* The name of the raster of labels that the job writes, or NULL. */
+const char *qfz_job_label_raster(const qfz_job *job);
+
 #endif

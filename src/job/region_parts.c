@@ -223,10 +223,10 @@ qfz_status qfz_region_parts_join(qfz_run *run, qfz_label_outputs *labels, qfz_ta
     if (!run->setup->job->regions) return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, qfz_alloc((void **)&records, some, (size_t)j.bytes, err));
     QFZ_TRY_OR(st, cleanup, open_all(&j, err));
-    QFZ_TRY_OR(st, cleanup, qfz_region_rows_open(&rows, run, labels, err));
+    QFZ_TRY_OR(st, cleanup, qfz_region_rows_open(&rows, run, labels, NULL, err));
     for (int k = 0; k < j.n_cursors; k++)
         QFZ_TRY_OR(st, cleanup, join_part(&j, k, records, some, &rows, err));
-    *table = qfz_region_rows_take(&rows);
+    QFZ_TRY_OR(st, cleanup, qfz_region_rows_take(&rows, table, err));
 
 cleanup:
     qfz_region_rows_close(&rows);

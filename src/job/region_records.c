@@ -163,7 +163,8 @@ const uint64_t *qfz_region_records_foreign(qfz_region_records *records, int64_t 
 }
 
 qfz_status qfz_region_records_write(qfz_region_records *records, qfz_run *run,
-                                    qfz_label_outputs *labels, qfz_table **table, qfz_error *err)
+                                    qfz_label_outputs *labels, qfz_sink *sink, qfz_table **table,
+                                    qfz_error *err)
 {
     *table = NULL;
     if (!records) return QFZ_OK;
@@ -172,14 +173,14 @@ qfz_status qfz_region_records_write(qfz_region_records *records, qfz_run *run,
     qfz_region_rows rows = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&batch, some * records->words, err));
-    QFZ_TRY_OR(st, cleanup, qfz_region_rows_open(&rows, run, labels, err));
+    QFZ_TRY_OR(st, cleanup, qfz_region_rows_open(&rows, run, labels, sink, err));
     for (int64_t first = 0; first < n; first += some) {
         const int64_t count = n - first < some ? n - first : some;
         QFZ_TRY_OR(st, cleanup,
                    qfz_region_records_read(records, (uint64_t)first + 1, count, batch, err));
         QFZ_TRY_OR(st, cleanup, qfz_region_rows_add(&rows, batch, count, err));
     }
-    *table = qfz_region_rows_take(&rows);
+    QFZ_TRY_OR(st, cleanup, qfz_region_rows_take(&rows, table, err));
 
 cleanup:
     free(batch);

@@ -17,10 +17,20 @@ static int64_t memory_of(const qfz_setup *setup)
     return (setup->memory_bytes - setup->program_bytes) / 4 / qfz_job_n_alphas(setup->job);
 }
 
+static qfz_status check_attributes(const qfz_run *run, int n_columns, qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    return qfz_attributes_check_rows(qfz_job_label_raster(setup->job), n_columns,
+                                     (int64_t)run->count.total, memory_of(setup), err);
+}
+
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
     if (!setup->job->regions) return QFZ_OK;
+    if (setup->job->attribute_table)
+        QFZ_TRY(check_attributes(
+            run, setup->job->columns ? 1 : qfz_region_columns_most(stats_bands(setup)), err));
     return qfz_table_check_rows(setup->job->regions, qfz_region_columns_most(stats_bands(setup)),
                                 (int64_t)run->count.total, memory_of(setup), err);
 }
@@ -45,7 +55,7 @@ static qfz_status open_columns(qfz_region_rows *rows, qfz_error *err)
 }
 
 qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_outputs *labels,
-                                qfz_error *err)
+                                qfz_sink *sink, qfz_error *err)
 {
     const qfz_output_options options = qfz_job_output_options(run->setup->job);
     *rows = (qfz_region_rows){.run = run, .labels = labels && labels->facts.zones ? labels : NULL};
@@ -55,6 +65,11 @@ qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_o
     spec.n_rows = (int64_t)run->count.total;
     spec.n_threads = run->setup->n_threads;
     spec.memory_bytes = memory_of(run->setup);
+    if (run->setup->job->attribute_table && sink) {
+        QFZ_TRY(check_attributes(run, spec.n_columns, err));
+        QFZ_TRY(qfz_attributes_open(&rows->attributes, sink, spec.columns, spec.n_columns,
+                                    spec.n_rows, err));
+    }
     return qfz_table_create(&rows->table, run->source, &options, &spec, err);
 }
 
@@ -85,22 +100,25 @@ qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t
         qfz_table_rows batch;
         QFZ_TRY(qfz_table_columns_fill(&rows->columns, records + first * words, some, &batch, err));
         QFZ_TRY(qfz_table_write(rows->table, &batch, err));
+        if (rows->attributes) QFZ_TRY(qfz_attributes_add(rows->attributes, &batch, err));
         rows->n += some;
         QFZ_TRY(qfz_progress_advance_to(rows->run->progress, (double)rows->n / total, err));
     }
     return QFZ_OK;
 }
 
-qfz_table *qfz_region_rows_take(qfz_region_rows *rows)
+qfz_status qfz_region_rows_take(qfz_region_rows *rows, qfz_table **table, qfz_error *err)
 {
-    qfz_table *const table = rows->table;
+    if (rows->attributes) QFZ_TRY(qfz_attributes_finish(rows->attributes, err));
+    *table = rows->table;
     rows->table = NULL;
-    return table;
+    return QFZ_OK;
 }
 
 void qfz_region_rows_close(qfz_region_rows *rows)
 {
     qfz_table_close(rows->table);
+    qfz_attributes_close(rows->attributes);
     qfz_table_columns_fini(&rows->columns);
     *rows = (qfz_region_rows){0};
 }

@@ -10,6 +10,7 @@
 typedef struct qfz_region_rows {
     qfz_run *run;
     qfz_table *table;
+    qfz_attributes *attributes; /* NULL: none */
     qfz_table_columns columns;
     qfz_label_outputs *labels; /* whose facts give columns; NULL: none */
     int64_t n;                 /* rows written */
@@ -20,15 +21,17 @@ typedef struct qfz_region_rows {
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err);
 
 /* Creates the job's table.  labels (borrowed): its facts, with a record for each row, give the
- * columns of zones; NULL: there are none.  The caller calls close() even after a failure. */
+ * columns of zones; NULL: there are none.  sink (borrowed): of the labels, for the job's attribute
+ * table.  The caller calls close() even after a failure. */
 qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_outputs *labels,
-                                qfz_error *err);
+                                qfz_sink *sink, qfz_error *err);
 
 /* Writes n complete records as rows, and reports progress.  Records follow in order of labels. */
 qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t n, qfz_error *err);
 
-/* Moves the table to the caller, who commits and closes it. */
-qfz_table *qfz_region_rows_take(qfz_region_rows *rows);
+/* After the last row: gives the sink its attribute table, and moves the table to the caller, who
+ * commits and closes it. */
+qfz_status qfz_region_rows_take(qfz_region_rows *rows, qfz_table **table, qfz_error *err);
 void qfz_region_rows_close(qfz_region_rows *rows);
 
 #endif

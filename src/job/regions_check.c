@@ -5,6 +5,7 @@
 
 #include "core/criterion.h"
 #include "job/label_outputs.h"
+#include "job/raster_options.h"
 
 static qfz_status check_stats(const qfz_job *job, qfz_error *err)
 {
@@ -54,6 +55,28 @@ static qfz_status check_overviews(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status check_attributes(const qfz_job *job, qfz_error *err)
+{
+    const bool in_parts = job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1);
+    if (!job->attribute_table) return QFZ_OK;
+    if (job->task == QFZ_REGIONS || job->task == QFZ_CURVE || job->task == QFZ_SALIENCY)
+        return qfz_fail(err, QFZ_EARG,
+                        "an attribute table belongs to a raster of labels, which this job does not "
+                        "write");
+    if (!job->regions)
+        return qfz_fail(err, QFZ_EARG,
+                        "an attribute table has the rows of the table of regions; name one by "
+                        "--regions");
+    if (!qfz_job_label_raster(job))
+        return qfz_fail(err, QFZ_EARG,
+                        "an attribute table belongs to a raster of labels; name one by --labels");
+    if (in_parts)
+        return qfz_fail(err, QFZ_EARG,
+                        "an attribute table is written by a job of one process; leave it out, and "
+                        "join the table by its column label");
+    return QFZ_OK;
+}
+
 static qfz_status check_polygons(const qfz_job *job, qfz_error *err)
 {
     const double tolerance = job->simplify_tolerance;
@@ -78,6 +101,7 @@ qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
                         job->src);
     QFZ_TRY(check_polygons(job, err));
     QFZ_TRY(check_quicklook(job, err));
+    QFZ_TRY(check_attributes(job, err));
     QFZ_TRY(qfz_criterion_check(&job->criterion, err));
     if (job->criterion.weights || job->edges)
         return qfz_fail(err, QFZ_EARG, "regions takes neither weights nor levels of edges");
@@ -101,6 +125,7 @@ qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
     QFZ_TRY(check_overviews(job, err));
     QFZ_TRY(check_polygons(job, err));
     QFZ_TRY(check_quicklook(job, err));
+    QFZ_TRY(check_attributes(job, err));
     if (!qfz_label_outputs_wanted(job)) return QFZ_OK;
     if (job->task == QFZ_SALIENCY || job->task == QFZ_CURVE)
         return qfz_fail(err, QFZ_EARG, "%s: there are no regions in this job", output);

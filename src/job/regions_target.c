@@ -39,6 +39,7 @@ static qfz_job curve_of(const qfz_job *job, qfz_curve *curve)
     of.task = QFZ_CURVE;
     of.curve = curve;
     of.dst = of.labels = of.regions = of.neighbours = of.stats = of.colors = of.quicklook = NULL;
+    of.attribute_table = false;
     of.quicklook_style = QFZ_QUICKLOOK_COLORS;
     of.polygons = of.columns = NULL;
     of.simplify_tolerance = 0;

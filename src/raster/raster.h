@@ -9,6 +9,7 @@
 #ifndef QFZ_RASTER_H
 #define QFZ_RASTER_H
 
+#include "raster/attributes.h"
 #include "raster/gdal_setup.h"
 
 /* Input */

@@ -300,6 +300,7 @@ static qfz_status finish_locked(qfz_sink *sink, qfz_error *err)
     if (sink->why.status != QFZ_OK) return qfz_fail(err, sink->why.status, "%s", sink->why.message);
     QFZ_TRY(build_overviews(sink, err));
     QFZ_TRY(close_dataset(sink, err));
+    QFZ_TRY(qfz_sink_check_attributes(sink, err));
     QFZ_TRY(copy_work(sink, err));
     sink->finished = true;
     return QFZ_OK;

@@ -35,9 +35,14 @@ struct qfz_sink {
     qfz_error why;           /* the first failure of a write or of the end */
     qfz_advance_fn progress; /* of copying; NULL: none */
     void *progress_arg;
-    double copy_from; /* the share of the end that is done before the copy */
+    int64_t n_attributes; /* rows of its attribute table; 0: none */
+    double copy_from;     /* the share of the end that is done before the copy */
     pthread_mutex_t lock;
 };
+
+/* After the file was closed: QFZ_EIO unless its attribute table reads back with as many rows as it
+ * got (attributes.c). */
+qfz_status qfz_sink_check_attributes(const qfz_sink *sink, qfz_error *err);
 
 /* Keeps the first failure, which all later writes report: threads that wait for the lock may return
  * before the thread that failed.  Returns st, the status that was written to *err. */

@@ -106,6 +106,7 @@ int main(void)
     AT(qfz_job, n_alphas);
     AT(qfz_job, alpha_regions);
     AT(qfz_job, quicklook_style);
+    AT(qfz_job, attribute_table);
     AT(qfz_job, unused_flags_too);
 
     SIZE(qfz_check);

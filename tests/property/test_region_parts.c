@@ -134,7 +134,7 @@ static char *table_of_one(const scene *s)
     run.count = (qfz_count){.own = s->total, .total = s->total};
     CHECK(qfz_region_records_open(&regions, &run, &err) == QFZ_OK, "open: %s", err.message);
     give(s, regions, -1);
-    CHECK(qfz_region_records_write(regions, &run, NULL, &table, &err) == QFZ_OK, "write: %s",
+    CHECK(qfz_region_records_write(regions, &run, NULL, NULL, &table, &err) == QFZ_OK, "write: %s",
           err.message);
     qfz_region_records_close(regions);
     return text_of(table, s->table);

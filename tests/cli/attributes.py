@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""attributes.py QFZ: the raster attribute table of --attribute-table, as GDAL reads it, against the rows of --regions;
+where it is refused, no file is left."""
+import csv
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+try:
+    import numpy
+    from osgeo import gdal
+except ImportError:
+    if sys.executable != "/usr/bin/python3" and os.path.exists("/usr/bin/python3"):
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", "-W", "ignore", *sys.argv])
+    print("skipped: needs numpy and GDAL's Python")
+    sys.exit(SKIPPED)
+QFZ = str(pathlib.Path(sys.argv[1]).resolve())
+gdal.UseExceptions()
+rng = numpy.random.default_rng(4)
+
+
+def save(name, band):
+    raster = gdal.GetDriverByName("GTiff").Create(name, band.shape[1], band.shape[0], 1, gdal.GDT_Int32)
+    raster.SetGeoTransform((100, 10, 0, 900, 0, -10))
+    raster.GetRasterBand(1).WriteArray(band)
+
+
+def qfz(*words, status=0, message=None):
+    done = subprocess.run([QFZ, *map(str, words), "-q", *(["--overwrite"] if status == 0 else [])], text=True,
+                          capture_output=True, check=False)
+    if done.returncode != status or (message and message not in done.stderr):
+        sys.exit(f"qfz {' '.join(map(str, words))}: status {done.returncode}: {done.stderr}")
+
+
+def same(what, found, expected):
+    if found != expected:
+        sys.exit(f"{what}: {found}, not {expected}")
+
+
+def check(raster, table):
+    """Row after row; in HFA, row i is of value i, so that row 0 is of no region."""
+    with open(table, newline="", encoding="utf8") as file:
+        rows = list(csv.DictReader(file))
+    opened = gdal.Open(raster)
+    rat = opened.GetRasterBand(1).GetDefaultRAT()
+    first = 0 if raster.endswith(".tif") else 1
+    same(f"rows of {raster}", rat.GetRowCount(), len(rows) + first)
+    names = [rat.GetNameOfCol(c) for c in range(rat.GetColumnCount())]
+    count = "Count" if "Count" in names else "Histogram"
+    renamed = {"label": "Value", "pixels": count}
+    same(f"columns of {raster}", sorted(names), sorted(renamed.get(name, name) for name in rows[0]))
+    same("usage", (rat.GetColOfUsage(gdal.GFU_PixelCount), rat.GetTypeOfCol(names.index("Value"))),
+         (names.index(count), gdal.GFT_Integer))
+    for i, row in enumerate(rows):
+        for name, text in row.items():
+            column = names.index(renamed.get(name, name))
+            found = rat.GetValueAsDouble(i + first, column)
+            expected = float(text) if text else math.nan
+            if not (math.isclose(found, expected, rel_tol=1e-12) or (math.isnan(found) and math.isnan(expected))):
+                sys.exit(f"{raster}: row {i}, {name}: {found}, not {expected}")
+    labels, pixels = numpy.unique(opened.ReadAsArray(), return_counts=True)
+    counts = dict(zip(labels.tolist(), pixels.tolist()))
+    same("values", {rat.GetValueAsInt(i + first, names.index("Value")): int(rat.GetValueAsDouble(i + first, names.index(count)))
+                    for i in range(len(rows))}, {label: n for label, n in counts.items() if label})
+
+
+def written():
+    scene = rng.integers(0, 40, (30, 44)).astype("i4")
+    save("scene.tif", scene)
+    table = ["--regions", "r.csv", "--attribute-table"]
+    for words in (["--tile", 1000], ["--tile", 9, "-j", 3], ["--work", "work"],
+                  ["--columns", "neighbours,label,pixels,mean,majority,perimeter"], ["--overviews", "mode"]):
+        qfz("label", "--alpha", 3, "scene.tif", "l.tif", *table, *words)
+        check("l.tif", "r.csv")
+        os.remove("l.tif.aux.xml")
+    qfz("label", "--alpha", 3, "scene.tif", "l.img", *table)
+    check("l.img", "r.csv")
+    qfz("simplify", "--omega", 9, "scene.tif", "p.tif", "--labels", "l.tif", *table)
+    check("l.tif", "r.csv")
+    same("files beside the painted raster", os.path.exists("p.tif.aux.xml"), False)
+    qfz("tree", "scene.tif", "z.tif", "f.csv", *table)
+    check("z.tif", "r.csv")
+    qfz("saliency", "scene.tif", "s.tif")
+    qfz("cut", "--alpha", 5, "s.tif", "c.tif", *table)
+    check("c.tif", "r.csv")
+    qfz("label", "--alpha", "3,9", "scene.tif", "a_{alpha}.tif", "--regions", "a_{alpha}.csv", "--attribute-table")
+    check("a_3.tif", "a_3.csv")
+    check("a_9.tif", "a_9.csv")
+
+
+def refused():
+    save("many.tif", numpy.arange(317 * 317, dtype="i4").reshape(317, 317))
+    save("full.tif", numpy.arange(100000, dtype="i4").reshape(250, 400))
+    save("blocked.tif", numpy.arange(12, dtype="i4").reshape(3, 4))
+    before = sorted(os.listdir())
+    table = ["--regions", "n.csv", "--attribute-table"]
+    cases = [(["label", "many.tif", "n.tif", *table], "there are 100489 regions, and an attribute table holds 100000"),
+             (["label", "blocked.tif", "n.tif", "--attribute-table"], "name one by --regions"),
+             (["label", "blocked.tif", "n.vrt", *table], "use .tif or .img"),
+             (["label", "blocked.tif", "n.tif", "-of", "COG", *table], "use .tif or .img"),
+             (["label", "blocked.tif", "/vsis3/bucket/n.tif", *table, "--allow-network"], "an object gets"),
+             (["simplify", "--omega", 3, "blocked.tif", "n.tif", *table], "--labels"),
+             (["label", "blocked.tif", "n.tif", "--columns", "pixels", *table], "column label"),
+             (["label", "blocked.tif", "n.tif", *table, "--config", "GDAL_PAM_ENABLED=NO"], "GDAL_PAM_ENABLED"),
+             (["label", "full.tif", "n.tif", *table, "--memory", "120MB"], "name fewer columns"),
+             (["label", "blocked.tif", "n.tif", *table, "--work", "parts", "--phase", "summarise", "--part", "1/2"],
+              "one process")]
+    for words, message in cases:
+        qfz(*words, status=1, message=message)
+    if sorted(os.listdir()) != before:
+        sys.exit(f"refused jobs have left files: {sorted(set(os.listdir()) - set(before))}")
+
+
+with tempfile.TemporaryDirectory(prefix="qfz_attributes_") as folder:
+    os.chdir(folder)
+    written()
+    refused()
