@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # check.sh [--build] - the recipes of this folder: one version everywhere; every option of the build,
 # package of Debian and copied file that they name exists; their shell commands have no syntax
-# errors.  --build: also builds the containers, where podman or docker works; else it says so.
+# errors.  --build: also builds the containers, where podman, docker or buildah works; else it says so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 bad=0
@@ -44,11 +44,11 @@ done
 
 if [ "${1-}" = --build ]; then
     builder=
-    for program in podman docker; do
+    for program in podman docker buildah; do
         [ -z "$builder" ] && "$program" info >/dev/null 2>&1 && builder=$program
     done
     if [ -z "$builder" ]; then
-        echo "containers not built: neither podman nor docker works here"
+        echo "containers not built: neither podman nor docker nor buildah works here"
     else
         "$builder" build -f packaging/Containerfile -t qfz . || fail "packaging/Containerfile"
         "$builder" build -f packaging/Containerfile.cuda -t qfz-cuda . ||

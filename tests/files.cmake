@@ -95,6 +95,9 @@ if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
     set_target_properties(failing_calls PROPERTIES C_VISIBILITY_PRESET default)
     qfz_add_shell_test(batch_failing python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/failing.py
         ${QFZ_COMMAND} $<TARGET_FILE:failing_calls> alone)
+    qfz_add_shell_test(batch_failing_ranks python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/failing.py
+        ${QFZ_COMMAND} $<TARGET_FILE:failing_calls> ranks)
+    set_tests_properties(batch_failing_ranks PROPERTIES RESOURCE_LOCK ranks)
 endif()
 qfz_add_batch_test(batch_changed changed alone)
 # These wait for processes half of the time, so other tests run beside; but only one of these at a

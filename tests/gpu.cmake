@@ -180,8 +180,8 @@ qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 4)
 qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
 qfz_add_engine_test(large gpu/test_large.c SIM_ARGS 160)
 if(QFZ_HAS_SIM)
-    # Only the simulator has a given number of devices, whose memory runs out when the test wants it.
-    foreach(subject devices methods)
+    # Only the simulator has a given number of devices, whose calls and memory fail when the test wants it.
+    foreach(subject devices methods failing)
         add_executable(sim_${subject} gpu/test_${subject}.c oracle/oracle.c)
         target_link_libraries(sim_${subject} PRIVATE qfz_objects qfz_sim qfz_flags)
         target_include_directories(sim_${subject} PRIVATE . oracle property sim)

@@ -29,6 +29,11 @@ qfz_status qfz_parallel_each(int n, qfz_item_fn fn, void *arg, qfz_error *err);
  * is the only one. */
 qfz_status qfz_parallel_within(int n_threads, int64_t n, qfz_item_fn fn, void *arg, qfz_error *err);
 
+/* Fails if the system does not provide the threads of a job: n_threads of the functions above, one
+ * more for each device while these begin, and n_threads with which GDAL compresses.  Where a thread
+ * cannot begin, OpenMP ends the process. */
+qfz_status qfz_parallel_check(int n_threads, int n_devices, qfz_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,8 +23,16 @@
 /* ---- Clones: the compiler builds a hot loop several times, and the loader picks the version for
  * the processor.  For static functions only, since the picking function of any other function would
  * be exported.  The name of a clone occurs once in the library: clang gives its picking function
- * external linkage. */
-#if defined(QFZ_SIMD_X86) && defined(__linux__)
+ * external linkage.  The loader calls picking functions before ThreadSanitizer, which observes
+ * them, has begun. */
+#if defined(__SANITIZE_THREAD__)
+#define QFZ_SIMD_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define QFZ_SIMD_THREAD_SANITIZER
+#endif
+#endif
+#if defined(QFZ_SIMD_X86) && defined(__linux__) && !defined(QFZ_SIMD_THREAD_SANITIZER)
 #define QFZ_CLONES __attribute__((target_clones("default", "avx2")))
 #else
 #define QFZ_CLONES
@@ -33,7 +41,8 @@
 /* One more version with vectors of 512 bits, for loops with many comparisons of unsigned words, if
  * the compiler supports it (gcc 12).  That processor can fuse products with sums, which
  * -ffp-contract=off forbids. */
-#if defined(QFZ_SIMD_X86) && defined(__linux__) && !defined(__clang__) && __GNUC__ >= 12
+#if defined(QFZ_SIMD_X86) && defined(__linux__) && !defined(__clang__) && __GNUC__ >= 12 &&        \
+    !defined(QFZ_SIMD_THREAD_SANITIZER)
 #define QFZ_CLONES_512 __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
 #else
 #define QFZ_CLONES_512 QFZ_CLONES

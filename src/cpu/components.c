@@ -194,13 +194,13 @@ static uint32_t count_roots(const qfz_runs *runs, int64_t y)
 }
 
 /* Sets row_before for the strip's rows before and behind the gap, by counting roots from the ends
- * of the strip, where the numbers are known. */
+ * of the strip, where the numbers are known; the strip above reads that of y0 meanwhile. */
 static void count_around_gap(const qfz_runs *runs, const qfz_strip *strip)
 {
     uint32_t *const row_before = runs->row_before;
     for (int64_t y = strip->y0; y < strip->gap_y0; y++)
         row_before[y + 1] = row_before[y] + count_roots(runs, y);
-    for (int64_t y = strip->y1 - 1; y >= strip->gap_y1; y--)
+    for (int64_t y = strip->y1 - 1; y >= strip->gap_y1 && y > strip->y0; y--)
         row_before[y] = row_before[y + 1] - count_roots(runs, y);
 }
 

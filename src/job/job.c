@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/parallel.h"
 #include "job/alphas.h"
 #include "job/comparison.h"
 #include "job/defaults.h"
@@ -160,6 +161,7 @@ static qfz_status prepare(job_run *c, qfz_error *err)
     const qfz_job given = c->own;
     qfz_status st = qfz_alphas_first_names(&c->own, c->outputs, err);
     if (st == QFZ_OK) st = qfz_setup_init(&c->setup, c->job, &c->source, err);
+    if (st == QFZ_OK) st = qfz_parallel_check(c->setup.n_threads, c->setup.choice.n_devices, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     c->setup.comparison = c->comparison;
     if (c->ranks->n > 1) {

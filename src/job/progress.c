@@ -31,11 +31,14 @@ void qfz_progress_begin(qfz_job_progress *progress, const char *step, double sha
 static bool report(qfz_job_progress *progress, double part)
 {
     const double done = progress->done + progress->share * part;
+    int64_t tiles;
+#pragma omp atomic read
+    tiles = progress->items_done;
     if (done > progress->reported) progress->reported = done < 1 ? done : 1;
     const qfz_progress now = {.struct_size = sizeof now,
                               .done = progress->reported,
                               .step = progress->step,
-                              .tiles_done = progress->has_tiles ? progress->items_done : 0,
+                              .tiles_done = progress->has_tiles ? tiles : 0,
                               .tiles = progress->has_tiles ? progress->items : 0,
                               .retries = qfz_retries_so_far()};
     return progress->report(&now, progress->arg) != 0;

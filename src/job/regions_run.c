@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "core/parallel.h"
 #include "job/label_outputs.h"
 #include "job/output_names.h"
 #include "job/raster_options.h"
@@ -119,6 +120,7 @@ static qfz_status prepare(regions_run *run, qfz_error *err)
 
 static qfz_status open_run(regions_run *run, qfz_error *err)
 {
+    QFZ_TRY(qfz_parallel_check(qfz_job_threads(&run->job), 0, err));
     QFZ_TRY(prepare(run, err));
     QFZ_TRY(open_readers(run, run->outputs.pass.n_threads, err));
     limit_cache(run);

@@ -21,6 +21,10 @@ static const rates rates_of[] = {
  * reads. */
 static const double band_ns = 6;
 
+/* Nanoseconds of one thread per pixel for the area filter: docs/dev/measurements, "What the area
+ * filter keeps between passes" (11 to 36), and "The area filter on the GPU" (22 to 69). */
+static const double filter_ns = 50;
+
 /* Nanoseconds per pixel of one GPU with any number of threads: simplify of an uncompressed file,
  * 5.2 Gpixel/s. */
 static const double device_ns = 0.19;
@@ -39,7 +43,9 @@ double qfz_setup_seconds(const qfz_setup *setup, int64_t n_px)
     const rates *const r = &rates_of[setup->job->task];
     const bool counts = setup->job->count_only, gpu = setup->choice.device_memory_bytes > 0;
     const double ns = gpu ? (counts ? r->gpu_counts : r->gpu) : counts ? r->cpu_counts : r->cpu;
-    const double threads = (ns + band_ns * (setup->info.n_bands - 1)) / setup->n_threads;
+    const bool filters = setup->rule.min_mass > 0 && setup->job->task != QFZ_FOREST;
+    const double all_ns = ns + band_ns * (setup->info.n_bands - 1) + (filters ? filter_ns : 0);
+    const double threads = all_ns / setup->n_threads;
     const double devices = gpu ? device_ns / setup->choice.n_devices : 0;
     return 1e-9 * (double)n_px * (threads > devices ? threads : devices);
 }

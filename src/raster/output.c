@@ -59,6 +59,26 @@ static bool create(const char *temp)
     return file && VSIFCloseL(file) == 0;
 }
 
+/* The folder in which an output for a bucket is made. */
+static qfz_status check_stage(const char *path, const char *stage, qfz_error *err)
+{
+    char *temp = NULL;
+    if (!stage || !qfz_object_is(path)) return QFZ_OK;
+    QFZ_TRY(qfz_temp_name(&temp, path, "tmp", NULL, stage, err));
+    const int file = qfz_create_new(temp);
+    const int why = errno;
+    if (file >= 0) {
+        (void)close(file);
+        (void)unlink(temp);
+    }
+    free(temp);
+    if (file >= 0) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO,
+                    "%s: it is made in the folder %s before it is uploaded: %s; name another "
+                    "folder by TMPDIR or --work",
+                    path, stage, strerror(why));
+}
+
 static qfz_status check_writable(const char *path, qfz_error *err)
 {
     char *temp = NULL;
@@ -87,5 +107,6 @@ qfz_status qfz_output_check(qfz_source *source, const qfz_output_options *option
     QFZ_TRY(check_not_in(source->dataset, &source->files, path, err));
     QFZ_TRY(check_not_in(source->mask_dataset, &source->mask_files, path, err));
     QFZ_TRY(check_free(options, path, err));
+    QFZ_TRY(check_stage(path, options->stage, err));
     return check_writable(path, err);
 }

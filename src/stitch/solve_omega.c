@@ -10,6 +10,7 @@
 #include "core/parallel.h"
 #include "stitch/parts.h"
 #include "stitch/solve.h"
+#include "stitch/sound.h"
 #include "stitch/thin.h"
 
 /* The links and range events that one part adds to the summary. */
@@ -291,9 +292,12 @@ static qfz_status number_regions(work *w, const qfz_exterior *own, qfz_error *er
     QFZ_TRY(QFZ_NEW(&w->number, n, err));
     QFZ_TRY(QFZ_NEW(&w->n_new, n_pieces, err));
     QFZ_TRY(each_piece(w, find_tops, err));
-    for (int64_t i = 0; i < own->n_ring; i++)
-        if (own->border_region[i] != QFZ_NONE)
-            w->number[w->top[w->ring_vertex[i]]] = own->border_region[i];
+    for (int64_t i = 0; i < own->n_ring; i++) {
+        const uint32_t top = w->top[w->ring_vertex[i]];
+        if (own->border_region[i] == QFZ_NONE) continue;
+        if (top == QFZ_NONE) return qfz_unsound(w->group->ring.box, "exterior", err);
+        w->number[top] = own->border_region[i];
+    }
     QFZ_TRY(each_piece(w, count_new, err));
     w->found.n_regions = own->n_border_regions;
     for (int64_t i = 0; i < n_pieces; i++) {
@@ -304,11 +308,13 @@ static qfz_status number_regions(work *w, const qfz_exterior *own, qfz_error *er
     return each_piece(w, number_new, err);
 }
 
-/* Numbers the border regions of one member by first appearance on its ring. */
+/* Numbers the border regions of one member by first appearance on its ring.  Summaries that
+ * contradict each other leave tops without a region. */
 static qfz_status number_border_regions(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     work *const w = arg;
+    qfz_status st = QFZ_OK;
     const uint32_t first = w->group->offset[item], end = w->group->offset[item + 1];
     uint32_t *const n_border_regions = &w->found.n_border_regions[item];
     uint32_t *border_of = NULL;
@@ -319,14 +325,18 @@ static qfz_status number_border_regions(void *arg, int64_t item, int worker, qfz
         w->found.border_region[v] = QFZ_NONE;
         if (top == QFZ_NONE) continue;
         const uint32_t region = w->number[top];
+        if (region >= w->found.n_regions)
+            QFZ_TRY_OR(st, cleanup, qfz_unsound(w->group->ring.box, "summary", err));
         if (border_of[region] == QFZ_NONE) {
             w->found.region[first + *n_border_regions] = region;
             border_of[region] = (*n_border_regions)++;
         }
         w->found.border_region[v] = border_of[region];
     }
+
+cleanup:
     free(border_of);
-    return QFZ_OK;
+    return st;
 }
 
 static qfz_status find_regions(work *w, const qfz_exterior *own, qfz_error *err)

@@ -24,6 +24,8 @@ static const int64_t max_in_flight_bytes = 64 << 20; /* most bytes in flight fro
 /* MPI exists once per process, and so does this state. */
 static struct {
     bool joined, began;
+    bool agreed; /* at least once */
+    qfz_ranks ranks;
     MPI_Comm all;
     bool stop_sent, stop_received; /* TAG_STOP messages: sent, received */
     MPI_Request *stops;
@@ -116,12 +118,24 @@ qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err)
     QFZ_TRY(qfz_launcher_check(found.n, remedy, err));
     QFZ_TRY(QFZ_NEW(&mpi.stops, found.n, err));
     mpi.joined = true;
-    *ranks = found;
+    mpi.agreed = false;
+    mpi.ranks = *ranks = found;
     return QFZ_OK;
+}
+
+/* A rank that leaves before any agreement may have failed alone, while others wait for it in the
+ * first agreement of their job. */
+static void end_without_job(void)
+{
+    qfz_error err = {.status = QFZ_OK};
+    const qfz_status st =
+        qfz_fail(&err, QFZ_EIO, "rank %d ended before the job began", mpi.ranks.rank);
+    (void)qfz_ranks_agree(&mpi.ranks, st, &err);
 }
 
 void qfz_ranks_leave(void)
 {
+    if (mpi.joined && !mpi.agreed) end_without_job();
     if (mpi.joined) (void)MPI_Comm_free(&mpi.all);
     if (mpi.began) (void)MPI_Finalize();
     free(mpi.stops);
@@ -215,6 +229,7 @@ qfz_status qfz_ranks_agree(const qfz_ranks *ranks, qfz_status st, qfz_error *err
 {
     int least, n_stops;
     if (ranks->n == 1) return st;
+    mpi.agreed = true;
     /* a rank that stopped because of another one has no failure of its own */
     if (st != QFZ_OK && !mpi.stop_received) qfz_ranks_stop(ranks);
     QFZ_TRY(check_together(ranks, reduce(mpi.stop_sent ? ranks->rank : ranks->n, &least, MPI_MIN),

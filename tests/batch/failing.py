@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """failing.py QFZ SHIM ranks|alone [SEED [MOST [JOBS]]]: the n-th call of a kind fails, once or for ever: an
-allocation, a read, a write, a rename, a message to another rank.  The command ends
+allocation, a read, a write, a rename, a thread, a message to another rank.  The command ends
 with its usual result, or with status 1, one message, no output and no temporary file.
 
 MOST: values of n for each command and kind, at random; 0: every n.  JOBS: names of commands."""
@@ -21,14 +21,14 @@ need("gdal_translate", "gdalinfo")
 RANKS = on_ranks([sys.argv[0], sys.argv[1], sys.argv[3]])
 test = Test(sys.argv[1], int(sys.argv[4]) if len(sys.argv) > 4 else 1)
 MOST = int(sys.argv[5]) if len(sys.argv) > 5 else 1
-ENOMEM, EIO, ENOSPC, EACCES = 12, 5, 28, 13
+ENOMEM, EIO, ENOSPC, EACCES, EAGAIN = 12, 5, 28, 13, 11
 COMMON = ["-q", "--tile", "32", "--retries", "1", "--config", "GDAL_NUM_THREADS", "1"]
 ENGINE = [*COMMON, "--engine", "cpu", "-j", "2"]
 
 # Kind of call, error.
 KINDS = [("malloc", ENOMEM), ("open", EACCES), ("read", EIO), ("write", EIO), ("write", ENOSPC),
          ("rename", EACCES), ("link", EACCES), ("unlink", EACCES), ("mkdir", EACCES), ("fsync", EIO),
-         ("ftruncate", EIO), ("close", EIO)]
+         ("ftruncate", EIO), ("close", EIO), ("thread", EAGAIN)]
 if RANKS:
     KINDS = [("mpi", EIO), ("malloc", ENOMEM), ("write", ENOSPC), ("rename", EACCES)]
 
@@ -108,8 +108,10 @@ def messages(err):
     return [line for line in err.splitlines() if not RANKS or line.startswith(("qfz ", "qfz: "))]
 
 
-def check_end(name, what, status, err, may_stay):
-    """After a failed call: everything as without it, or nothing."""
+def check_end(name, what, status, err, kind):
+    """After a failed call: everything as without it, or nothing.  Where MPI fails, it ends the processes at
+    once: temporary files may stay, and outputs that are complete."""
+    may_stay = kind in ("unlink", "mpi")
     outputs = JOBS[name][1]
     there = [path for path in outputs if os.path.exists("run/" + path)]
     left = [path for path in os.listdir("run") if path not in (*outputs, "w")]
@@ -123,8 +125,8 @@ def check_end(name, what, status, err, may_stay):
         several = RANKS and len(messages(err)) > 1 # a rank that aborts has a message of its own
         test.check(len(messages(err)) == 1 or several, f"{what}: not one message: {err}")
         # The last file of a work folder says that the outputs are complete.
-        whole = re.search(r"w/\.?done", err) and all(result("run/" + path) == wanted[name][path]
-                                        for path in there)
+        whole = (kind == "mpi" or re.search(r"w/\.?done", err)) and all(
+            result("run/" + path) == wanted[name][path] for path in there)
         test.check(whole or not there, f"{what}: failed, but there is {there}: {err}")
     test.check(may_stay or not left, f"{what}: left behind: {left}: {err}")
 
@@ -145,7 +147,7 @@ def failing(name, kind, error):
             ways[kind] = ways.get(kind, 0) + failed
             what = f"{name}, {kind} {n} of {n_calls} {'and later ' if always else ''}({error})"
             if failed:
-                check_end(name, what, status, err, kind == "unlink")
+                check_end(name, what, status, err, kind)
 
 
 def without_failure(name):

@@ -119,6 +119,10 @@ def refused():
         "NoSuchBucket", "does not exist"), err)
     err = job(*LABEL, "--config", "AWS_SECRET_ACCESS_KEY=", "src.tif", f"{FOLDER}/a.tif", status=1)
     test.check("AWS_SECRET_ACCESS_KEY" in err and "credentials" in err, err)
+    os.environ["TMPDIR"] = "/missing"
+    err = job(*LABEL, "src.tif", f"{FOLDER}/a.tif", status=1)
+    test.check("the folder /missing" in err and "TMPDIR or --work" in err, err)
+    os.environ["TMPDIR"] = os.getcwd()
     fail(lambda method, name, query: method == "PUT", 403)
     err = job(*LABEL, "src.tif", f"{FOLDER}/a.tif", status=1)
     test.check(f"bucket {B}, key maps/a.tif" in err and "right to write" in err, err)
@@ -218,6 +222,17 @@ def by_ranks():
         test.check(content(f"{FOLDER}/v.vrt") == content("whole.tif"), f"{n} ranks: differs")
         clean(f"{n} ranks", "v.vrt", *(f"v.parts/v-00{i + 1}-of-00{n}.tif" for i in range(n)))
     empty()
+    more = [("--neighbours", "n.csv"), ("--quicklook", "q.png")]
+    job(*LABEL, *(word for pair in more for word in pair), "src.tif", "more.tif")
+    job(*LABEL, *(word for option, name in more for word in (option, f"{FOLDER}/{name}")),
+        "src.tif", f"{FOLDER}/v.vrt", before=ranks_of(2))
+    for _, name in more:
+        with open(name, "rb") as local:
+            test.check(store.content(B, "maps/" + name) == local.read(), f"{name} of ranks differs")
+    empty()
+    err = job(*LABEL, "--regions", f"{FOLDER}/r.csv", "src.tif", f"{FOLDER}/v.vrt", status=1,
+              before=ranks_of(2))
+    test.check("qfz regions" in err, err)
     fail(lambda method, name, query: method == "PUT" and "002-of-002" in name, 403)
     err = job(*LABEL, "src.tif", f"{FOLDER}/v.vrt", status=1, before=ranks_of(2))
     test.check("v-002-of-002.tif" in err, err)

@@ -152,7 +152,9 @@ def more_than_2_to_the_32():
     for y in [*range(0, side, 997), side - 1]:
         got = labels.ReadAsArray(0, y, side, 1)
         assert np.array_equal(got[0], np.arange(side, dtype=np.uint64) + np.uint64(y * side + 1)), y
-    print(f"{side * side} pixels, the last region is {got[0, -1]}")
+    print(f"{side * side} pixels, the last region is {got[0, -1]}, {os.path.getsize('out.tif')} bytes", flush=True)
+    del labels
+    print(qfz("check", "--memory", "2GB", "out.tif", "boards.vrt"), flush=True)
 
 
 with tempfile.TemporaryDirectory(prefix="qfz_extremes_") as folder:

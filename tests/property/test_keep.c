@@ -15,8 +15,8 @@ static struct {
     int64_t cached_bytes;          /* of all stored results */
     bool refuses;                  /* refuse to resume */
     int fails_in;                  /* the allocation of keep() that fails; 0: none */
-    bool in_keep;
 } spy;
+static _Thread_local bool in_keep;
 
 typedef struct problem {
     raster r;
@@ -33,7 +33,7 @@ qfz_status __wrap_qfz_alloc_large(void **ptr, int64_t n, size_t item_bytes, qfz_
 
 static bool fails_now(void)
 {
-    return spy.in_keep && spy.fails_in > 0 && --spy.fails_in == 0;
+    return in_keep && spy.fails_in > 0 && --spy.fails_in == 0;
 }
 
 qfz_status __wrap_qfz_alloc(void **ptr, int64_t n, size_t item_bytes, qfz_error *err)
@@ -61,9 +61,9 @@ static qfz_status keep(qfz_worker *worker, qfz_cached **kept, qfz_error *err)
     qfz_status st;
 #pragma omp critical(test_keep)
     {
-        spy.in_keep = true;
+        in_keep = true;
         st = qfz_engine_cpu.cache->store(worker, kept, err);
-        spy.in_keep = false;
+        in_keep = false;
         spy.keeps += st == QFZ_OK;
         spy.cached_bytes += st == QFZ_OK ? bytes : 0;
     }

@@ -8,12 +8,15 @@
  * QFZ_FAIL_COUNT: a file that gets the number of calls at exit.  QFZ_FAIL_RANK: calls of other
  * ranks do not count.
  *
+ * Of the kind "thread", n is the number of threads that are there at a time.
+ *
  * Allocations count if the program itself makes them, not a library that it uses. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -247,6 +250,7 @@ extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *old, size_t n);
 extern void *__libc_memalign(size_t alignment, size_t n);
+extern void __libc_free(void *p);
 
 void *malloc(size_t n)
 {
@@ -279,6 +283,56 @@ int posix_memalign(void **to, size_t alignment, size_t n)
     if (!got) return ENOMEM;
     *to = got;
     return 0;
+}
+
+/* ---- Threads: of the kind "thread", no more than QFZ_FAIL_AT - 1 at a time can begin. */
+typedef struct start {
+    void *(*run)(void *);
+    void *arg;
+} start;
+
+static atomic_long n_threads;
+
+static void end_thread(void *arg)
+{
+    (void)arg;
+    atomic_fetch_sub(&n_threads, 1);
+}
+
+static void *run_thread(void *arg)
+{
+    const start s = *(const start *)arg;
+    void *result;
+    __libc_free(arg);
+    pthread_cleanup_push(end_thread, NULL);
+    result = s.run(s.arg);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static bool is_limit_reached(void)
+{
+    if (!which || strcmp(which, "thread") != 0) return false;
+    const long n = atomic_fetch_add(&n_threads, 1) + 1;
+    long most = atomic_load(&n_calls);
+    while (most < n && !atomic_compare_exchange_weak(&n_calls, &most, n)) {
+    }
+    if (fail_at == 0 || n < fail_at) return false;
+    atomic_fetch_sub(&n_threads, 1);
+    write_file(getenv("QFZ_FAIL_MARK"), "", 0);
+    return true;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *arg)
+{
+    REAL(int, pthread_create, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (!which || strcmp(which, "thread") != 0) return real(thread, attributes, run, arg);
+    if (is_limit_reached()) return error_number;
+    start *const s = __libc_malloc(sizeof *s);
+    if (!s) return ENOMEM;
+    *s = (start){.run = run, .arg = arg};
+    return real(thread, attributes, run_thread, s);
 }
 
 /* ---- MPI, as far as its arguments are not looked at: up to eight words. */

@@ -374,7 +374,7 @@ struct pool {
 void sim_run(dim3 grid, dim3 block, size_t shared_bytes, void (*body)(void *), void *arg)
 {
     static pool *const threads = new pool; /* outlives every static object */
-    sim_note_launch();
+    if (!sim_note_launch()) return;
     launch l;
     l.grid = grid;
     l.block = block;

@@ -22,6 +22,17 @@ int sim_was_used(int device);
  * no allocation fails. */
 void sim_fail_allocation(int64_t n, int all);
 
+/* Makes the n-th call of the runtime from now on fail, and with `all` every later one; 0: none
+ * fails. A launch of a kernel is a call; what releases is none, and always succeeds. */
+void sim_fail_call(int64_t n, int all);
+
+/* The number of calls since then. */
+int64_t sim_calls(void);
+
+/* The number of allocations of device memory, ranges of page-locked memory, streams and events that
+ * are not released. */
+int64_t sim_live(void);
+
 /* From this call on, the simulator records the greatest number of bytes of device memory allocated
  * at a time, on all devices together, and the number of allocations of device or page-locked memory
  * after the first kernel launch. */

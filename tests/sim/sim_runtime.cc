@@ -21,6 +21,9 @@ constexpr int n_multiprocessors = 4;
 std::atomic<int64_t> fail_in{0};
 std::atomic<bool> fail_all{false};
 std::atomic<bool> start_fails{false};
+std::atomic<int64_t> n_calls{0}, fail_call{0};
+std::atomic<bool> fail_later_calls{false};
+std::atomic<int64_t> n_live{0}; /* allocations, page-locked ranges, streams and events */
 std::atomic<int> start_ms{0};
 std::atomic<int64_t> allocated{0}, most_allocated{0}, n_late{0};
 std::atomic<bool> has_launched{false};
@@ -32,6 +35,15 @@ cudaError_t tell(cudaError_t error)
 {
     if (error != cudaSuccess) last = error;
     return error;
+}
+
+/* Counts a call; true if the test lets this call fail. */
+bool call_fails()
+{
+    const int64_t n = ++n_calls, at = fail_call;
+    if (at == 0 || (n != at && !(fail_later_calls && n > at))) return false;
+    (void)tell(cudaErrorUnknown);
+    return true;
 }
 
 struct header { /* before each allocation */
@@ -137,6 +149,23 @@ void sim_fail_allocation(int64_t n, int all)
     fail_all = all != 0;
 }
 
+void sim_fail_call(int64_t n, int all)
+{
+    n_calls = 0;
+    fail_call = n;
+    fail_later_calls = all != 0;
+}
+
+int64_t sim_calls()
+{
+    return n_calls;
+}
+
+int64_t sim_live()
+{
+    return n_live;
+}
+
 static bool fails()
 {
     if (fail_in == 0 || --fail_in > 0) return false;
@@ -161,9 +190,10 @@ int64_t sim_late_allocations()
     return n_late;
 }
 
-void sim_note_launch()
+bool sim_note_launch()
 {
     has_launched = true;
+    return !call_fails();
 }
 
 static void note_allocation(size_t bytes)
@@ -177,12 +207,14 @@ static void note_allocation(size_t bytes)
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
 {
+    if (call_fails()) return cudaErrorUnknown;
     if (fails()) return tell(cudaErrorMemoryAllocation);
     if (allocated + (int64_t)bytes > (int64_t)memory_bytes) return tell(cudaErrorMemoryAllocation);
     header *h = nullptr;
     if (posix_memalign((void **)&h, 256, sizeof(header) + bytes + guard_bytes) != 0)
         return tell(cudaErrorMemoryAllocation);
     h->bytes = bytes;
+    n_live++;
     note_allocation(bytes);
     *p = h + 1;
     std::memset(*p, 0xa5, bytes);
@@ -196,28 +228,31 @@ cudaError_t cudaFree(void *p)
     header *const h = static_cast<header *>(p) - 1;
     check_guard(h);
     allocated -= (int64_t)h->bytes;
+    n_live--;
     free(h);
     return cudaSuccess;
 }
 
 cudaError_t cudaHostRegister(void *p, size_t bytes, unsigned)
 {
+    if (call_fails()) return cudaErrorUnknown;
     if (fails()) return tell(cudaErrorMemoryAllocation);
     note_allocation(0);
     const std::lock_guard<std::mutex> guard(locked_mutex);
-    locked[static_cast<const char *>(p)] = bytes;
+    n_live += locked.emplace(static_cast<const char *>(p), bytes).second;
     return cudaSuccess;
 }
 
 cudaError_t cudaHostUnregister(void *p)
 {
     const std::lock_guard<std::mutex> guard(locked_mutex);
-    locked.erase(static_cast<const char *>(p));
+    n_live -= (int64_t)locked.erase(static_cast<const char *>(p));
     return cudaSuccess;
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
 {
+    if (call_fails()) return cudaErrorUnknown;
     if (bytes) std::memcpy(to, from, bytes);
     return cudaSuccess;
 }
@@ -226,6 +261,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
                             cudaStream_t stream)
 {
     if (stream && kind == cudaMemcpyHostToDevice && is_locked(from)) {
+        if (call_fails()) return cudaErrorUnknown;
         stream->waiting.push_back({to, from, bytes});
         stream->n_requested++;
         return cudaSuccess;
@@ -236,6 +272,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemset(void *p, int value, size_t bytes)
 {
+    if (call_fails()) return cudaErrorUnknown;
     if (bytes) std::memset(p, value, bytes);
     return cudaSuccess;
 }
@@ -248,9 +285,11 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t strea
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
+    if (call_fails()) return cudaErrorUnknown;
     if (start_fails) return tell(cudaErrorDevicesUnavailable);
     std::this_thread::sleep_for(std::chrono::milliseconds(start_ms));
     *stream = new sim_stream{device, {}, 0, 0};
+    n_live++;
     return cudaSuccess;
 }
 
@@ -258,23 +297,28 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     sim_flush(stream);
     delete stream;
+    n_live--;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+    if (call_fails()) return cudaErrorUnknown;
     sim_flush(stream);
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize()
 {
+    if (call_fails()) return cudaErrorUnknown;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
+    if (call_fails()) return cudaErrorUnknown;
     *event = new sim_event{};
+    n_live++;
     return cudaSuccess;
 }
 
@@ -286,11 +330,13 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
     delete event;
+    n_live--;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+    if (call_fails()) return cudaErrorUnknown;
     event->stream = stream;
     event->n_requested = stream ? stream->n_requested : 0;
     event->at = std::chrono::steady_clock::now();
@@ -305,12 +351,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+    if (call_fails()) return cudaErrorUnknown;
     if (event->stream) event->stream->flush(event->n_requested);
     return cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
+    if (call_fails()) return cudaErrorUnknown;
     *ms = std::chrono::duration<float, std::milli>(to->at - from->at).count();
     return cudaSuccess;
 }
@@ -334,18 +382,21 @@ const char *cudaGetErrorString(cudaError_t error)
 
 cudaError_t cudaDriverGetVersion(int *version)
 {
+    if (call_fails()) return cudaErrorUnknown;
     *version = 13000;
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceCount(int *n)
 {
+    if (call_fails()) return cudaErrorUnknown;
     *n = n_devices;
     return *n > 0 ? cudaSuccess : tell(cudaErrorNoDevice);
 }
 
 cudaError_t cudaSetDevice(int d)
 {
+    if (call_fails()) return cudaErrorUnknown;
     if (d < 0 || d >= n_devices) return tell(cudaErrorInvalidDevice);
     device = d;
     was_used[d] = true;
@@ -354,12 +405,14 @@ cudaError_t cudaSetDevice(int d)
 
 cudaError_t cudaGetDevice(int *d)
 {
+    if (call_fails()) return cudaErrorUnknown;
     *d = device;
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int d)
 {
+    if (call_fails()) return cudaErrorUnknown;
     if (d < 0 || d >= n_devices) return tell(cudaErrorInvalidDevice);
     *properties = cudaDeviceProp{};
     std::strcpy(properties->name, "simulator");
@@ -373,6 +426,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int d)
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int d)
 {
+    if (call_fails()) return cudaErrorUnknown;
     if (d < 0 || d >= n_devices) return tell(cudaErrorInvalidDevice);
     switch (attribute) {
     case cudaDevAttrMultiProcessorCount: *value = n_multiprocessors; break;

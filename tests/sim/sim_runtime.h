@@ -16,7 +16,8 @@ enum cudaError_t {
     cudaErrorNoDevice = 100,
     cudaErrorDevicesUnavailable = 46,
     cudaErrorInvalidDevice = 101,
-    cudaErrorNotReady = 600
+    cudaErrorNotReady = 600,
+    cudaErrorUnknown = 999
 };
 typedef struct sim_stream *cudaStream_t;
 typedef struct sim_event *cudaEvent_t;
@@ -66,7 +67,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 void sim_flush(cudaStream_t stream); /* performs the pending transfers of the stream */
-void sim_note_launch();              /* called at each kernel launch */
+bool sim_note_launch();              /* called at each kernel launch; false: the launch fails */
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaGetLastError();
 const char *cudaGetErrorString(cudaError_t error);

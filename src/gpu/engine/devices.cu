@@ -8,9 +8,10 @@
 bool qfz_gpu_visible(void)
 {
     int n_devices = 0, driver = 0;
-    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) return false;
+    const cudaError_t no_driver = cudaDriverGetVersion(&driver);
     const cudaError_t error = cudaGetDeviceCount(&n_devices);
     (void)cudaGetLastError();
+    if (no_driver != cudaSuccess || driver == 0) return false;
     return error == cudaSuccess ? n_devices > 0 : error != cudaErrorNoDevice;
 }
 

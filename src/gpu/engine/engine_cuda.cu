@@ -222,6 +222,7 @@ static void workers_close(qfz_worker *const *workers, int n)
         if (workers[i]) close_one(workers[i]);
     (void)cudaFree(d_all);
     qfz_staging_free(h_all);
+    (void)cudaGetLastError(); /* or the check of the next launch would report a failure above */
 }
 
 static qfz_status take_device(qfz_worker *worker)

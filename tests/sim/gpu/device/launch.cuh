@@ -29,7 +29,7 @@ static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 gri
     sim_flush(gpu->stream);
     sim_call<P...> call{kernel, std::tuple<P...>(static_cast<P>(args)...)};
     sim_run(grid, block, shared_bytes, sim_body<P...>, &call);
-    return QFZ_OK;
+    return qfz_gpu_check(gpu->err, cudaGetLastError(), "kernel launch");
 }
 
 /* Launches do not overlap in the simulator. */
