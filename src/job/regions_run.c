@@ -76,9 +76,10 @@ static void limit_cache(const regions_run *run)
 
 /* Less than this does not hold the program with its tables; more may be needed for a polygon with
  * long borders. */
-static qfz_status check_budget(const qfz_job *job, qfz_error *err)
+static qfz_status check_budget(const qfz_job *job, int64_t picture_bytes, qfz_error *err)
 {
-    const int64_t least = (job->polygons ? 120 : 80) * INT64_C(1000000);
+    const int64_t mb = 1000000,
+                  least = (job->polygons ? 120 : 80) * mb + (picture_bytes + mb - 1) / mb * mb;
     if (job->memory_bytes == 0 || job->memory_bytes >= least) return QFZ_OK;
     return qfz_fail(err, QFZ_ENOMEM,
                     "%s: %.4g MB of memory are too little for this job; use --memory %lldMB or "
@@ -94,10 +95,12 @@ static qfz_status prepare(regions_run *run, qfz_error *err)
     int64_t bytes;
     QFZ_TRY(qfz_regions_check(job, err));
     QFZ_TRY(qfz_job_budget(job, &bytes, err));
-    QFZ_TRY(check_budget(job, err));
+    QFZ_TRY(check_budget(job, 0, err));
     QFZ_TRY(qfz_output_names_follow(job, run->links, err));
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY(qfz_source_open(&run->source, &options, err));
+    const qfz_source_info *const info = qfz_source_get_info(run->source);
+    QFZ_TRY(check_budget(job, qfz_picture_bytes(job, info->w, info->h), err));
     QFZ_TRY(check_outputs(run, outputs_bytes(bytes), err));
     qfz_zone_needs needs = qfz_zone_columns_needs(job->columns);
     needs.zones = job->regions || !job->polygons; /* polygons are counted, too */

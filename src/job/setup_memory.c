@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "regions/regions.h"
+
 static const int64_t mebi = 1 << 20;
 enum {
     TILE_PX_LEAST = 1 << 14, /* below this, fewer threads are better than smaller tiles */
@@ -92,6 +94,16 @@ static int64_t n_parts(int64_t length, int64_t part)
     return part > 0 ? (length - 1) / part + 1 : 1;
 }
 
+int64_t qfz_picture_bytes(const qfz_job *job, int64_t w, int64_t h)
+{
+    const int64_t per_contour_px = 8, of_means = 12000000;
+    const qfz_picture_grid g = qfz_picture_grid_of(w, h);
+    const int64_t n = g.n_x * g.n_y, n_px = n * g.zoom * g.zoom;
+    if (!job->quicklook) return 0;
+    if (job->task == QFZ_SALIENCY) return n_px * per_contour_px;
+    return (n + n_px) * QFZ_RGB + (job->quicklook_style == QFZ_QUICKLOOK_COLORS ? 0 : of_means);
+}
+
 static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
 {
     const qfz_source_info *const info = &setup->info;
@@ -101,6 +113,7 @@ static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
                        (job->regions || job->polygons || job->forest ? TABLE_MB : 0) +
                        (job->ranks && job->ranks->n > 1 ? RANKS_MB : 0);
     return mb * 1000000 + (int64_t)setup->n_threads * THREAD_KB * 1000 + n_tiles * TILE_BYTES +
+           qfz_picture_bytes(job, info->w, info->h) +
            n_blocks * BLOCK_BYTES * (setup->n_threads + 1);
 }
 

@@ -40,4 +40,7 @@ int64_t qfz_setup_edge_bytes(const qfz_setup *setup);
  * from; 0 for a job that only counts. */
 size_t qfz_setup_out_bytes(const qfz_setup *setup);
 
+/* Memory that the job's picture of a raster of w x h pixels takes while it is drawn. */
+int64_t qfz_picture_bytes(const qfz_job *job, int64_t w, int64_t h);
+
 #endif

@@ -206,6 +206,8 @@ static qfz_status read_locked(qfz_sink *sink, qfz_box box, void *pixels, uint8_t
     if (sink->committed) QFZ_TRY(reopen(sink, err));
     if (!sink->dataset) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
     qfz_error_trap_begin(&trap);
+    if (!sink->committed && !sink->is_read) GDALFlushCache(sink->dataset);
+    sink->is_read = true;
     CPLErr done = qfz_sink_move_pixels(sink, GF_Read, box, pixels);
     if (done == CE_None && valid && sink->mask)
         done = qfz_sink_move_mask(sink, GF_Read, box, valid);

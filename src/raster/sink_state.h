@@ -30,6 +30,8 @@ struct qfz_sink {
     bool placed;
     bool is_fresh; /* no journal: existing side files are not left over from the same job */
     bool has_lock; /* lock is initialised */
+    bool is_read; /* it has been read: threads of GDAL compress no blocks any more, which a read may
+                     not find */
     bool finished, committed;
     bool differs;            /* the copy has other values than the GTiff */
     qfz_error why;           /* the first failure of a write or of the end */

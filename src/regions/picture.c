@@ -194,7 +194,7 @@ static void ink(const drawing *d, uint8_t *px)
 {
     static const uint8_t line[QFZ_RGB] = {255, 225, 0};
     for (int i = 0; i < QFZ_RGB; i++)
-        px[i] = d->picture->style == QFZ_QUICKLOOK_IMAGE ? line[i] : (uint8_t)(px[i] * 2 / 5);
+        px[i] = (uint8_t)(d->picture->style == QFZ_QUICKLOOK_IMAGE ? line[i] : px[i] * 2 / 5);
 }
 
 static void draw_borders(drawing *d, int64_t y, const qfz_picture_sample *row,

@@ -63,7 +63,7 @@ static void take(const means *m, uint64_t label, uint8_t *shown)
 {
     const total *const t = find(m, label);
     for (int c = 0; c < QFZ_RGB; c++)
-        shown[c] = t->n == 0 ? UINT8_MAX : (uint8_t)((t->sum[c] + t->n / 2) / t->n);
+        shown[c] = (uint8_t)(t->n == 0 ? UINT8_MAX : (t->sum[c] + t->n / 2) / t->n);
 }
 
 /* One of two passes over the samples of a class: their sums, or their means. */

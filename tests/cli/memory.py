@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 30 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 38 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
 import os
@@ -41,11 +41,17 @@ JOBS = {
     "cut": ["cut", "--alpha", 3, "--overwrite", "edges.tif", "out.tif"],
     "regions": ["regions", "--overwrite", "labels.tif", "--regions", "out.gpkg"],
     "near": ["regions", "--overwrite", "labels.tif", "--neighbours", "out.csv"],
+    "columns": ["label", *ALPHA, "--overwrite", "--regions", "out.csv", "--columns",
+                "label,perimeter,neighbours,majority", "SRC", "out.tif"],
+    "overviews": ["label", *ALPHA, "--overwrite", "--overviews", "mode", "SRC", "out.tif"],
+    "look": ["label", *ALPHA, "--overwrite", "--quicklook", "out.png", "--quicklook-style", "means", "SRC", "out.tif"],
+    "contours": ["saliency", *ALPHA[2:], "--overwrite", "--quicklook", "out.png", "SRC", "out.tif"],
+    "shapes": ["regions", "--overwrite", "labels.tif", "--regions", "out.csv", "--columns", "label,perimeter,neighbours"],
     "outlines": ["regions", "--overwrite", "labels.tif", "--polygons", "out.gpkg"],
 }
 CELLS = [(layout, job) for layout, jobs in {
-    "rows": "label count saliency regions", "strips": "label simplify saliency curve cut", "whole": "label simplify",
-    "tiles": "alpha area tree table near", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines",
+    "rows": "label count saliency regions shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify",
+    "tiles": "alpha area tree table near columns overviews look", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area", "wide": "label saliency", "tall": "label simplify",
 }.items() for job in jobs.split()]
 
@@ -102,7 +108,7 @@ def prepare(layout, job):
     source = make(layout)
     if job == "cut":
         run(["saliency", "--distance", "linf", "--overwrite", source, "edges.tif"], 1000)
-    if job in ("regions", "near", "outlines"):
+    if job in ("regions", "near", "shapes", "outlines"):
         run(["label", *ALPHA, "--overwrite", source, "labels.tif"], 1000)
     return [source if word == "SRC" else word for word in JOBS[job]]
 
