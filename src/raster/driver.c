@@ -75,6 +75,7 @@ qfz_status qfz_driver_find(GDALDriverH *driver, const char *path, bool vector, q
         return qfz_fail(
             err, QFZ_EARG,
             "%s: the name has no extension, from which the format follows; add one, as .csv", path);
-    return qfz_fail(err, QFZ_EARG, "%s: GDAL can write no format with the extension .%s", path,
-                    extension);
+    return qfz_fail(err, QFZ_EARG,
+                    "%s: this GDAL can write no format with the extension .%s; use %s", path,
+                    extension, vector ? ".fgb, .gpkg or .csv" : ".tif");
 }
