@@ -8,11 +8,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "core/api.h"
 #include "core/clock.h"
 #include "core/memory.h"
+#include "core/peak_memory.h"
 #include "job/check_rows.h"
 #include "job/check_table.h"
 #include "job/comparison.h"
@@ -315,8 +315,6 @@ static void fill_report(check_run *c, double began)
 {
     const qfz_made_facts *const facts = qfz_made_get_facts(c->made);
     qfz_check_report *const report = &c->report;
-    struct rusage usage;
-    (void)getrusage(RUSAGE_SELF, &usage);
     report->faults = c->faults.n;
     report->x = c->faults.x;
     report->y = c->faults.y;
@@ -325,7 +323,7 @@ static void fill_report(check_run *c, double began)
     report->height = facts->h;
     report->task = c->job.task;
     report->seconds = qfz_seconds_now() - began;
-    report->peak_rss_bytes = (int64_t)usage.ru_maxrss * 1024;
+    report->peak_rss_bytes = qfz_peak_memory_bytes();
 }
 
 static qfz_status run(const qfz_check *check, qfz_check_report *report, qfz_error *err)

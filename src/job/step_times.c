@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "core/clock.h"
+#include "core/peak_memory.h"
 #include "core/retry.h"
 
 static void end_last(qfz_step_times *times)
@@ -23,13 +23,6 @@ void qfz_step_times_begin(qfz_step_times *times, const char *name)
     (void)snprintf(step->name, sizeof step->name, "%s", name);
 }
 
-static int64_t peak_rss_bytes(void)
-{
-    struct rusage usage;
-    (void)getrusage(RUSAGE_SELF, &usage);
-    return (int64_t)usage.ru_maxrss * 1024;
-}
-
 void qfz_step_times_end(qfz_step_times *times, qfz_report *report)
 {
     end_last(times);
@@ -38,6 +31,6 @@ void qfz_step_times_end(qfz_step_times *times, qfz_report *report)
     report->seconds = 0;
     for (int i = 0; i < report->n_steps; i++)
         report->seconds += report->steps[i].seconds;
-    report->peak_rss_bytes = peak_rss_bytes();
+    report->peak_rss_bytes = qfz_peak_memory_bytes();
     report->retries = qfz_retries_so_far();
 }

@@ -36,6 +36,15 @@ assert names == ["start", "pass 1 of 2", "stitching", "pass 2 of 2", "end"], nam
 total = sum(step["seconds"] for step in found["steps"])
 assert abs(total - found["seconds"]) < 1e-9, (total, found["seconds"])
 PYTHON
+# The peak is that of qfz, not that of a program of 600 MB that starts it.
+checks=$((checks + 1))
+python3 - "$qfz" "$T/in.tif" "$T/peak.tif" <<'PYTHON' || wrong "peak memory"
+import json, subprocess, sys
+large = bytearray(b"x") * 600_000_000
+done = subprocess.run([sys.argv[1], "label", "--json", *sys.argv[2:]], stdout=subprocess.PIPE, check=True)
+peak = json.loads(done.stdout)["peak_rss_bytes"]
+assert 10_000_000 < peak < 500_000_000, (peak, len(large))
+PYTHON
 what=simplify
 run "$qfz" simplify --json --alpha 1 --omega 1 "$T/in.tif" "$T/simplify.tif"
 has regions=2 pixels=6 width=3 height=2 tiles engine=cpu seconds peak_rss_bytes
