@@ -81,6 +81,16 @@ install_browser() {
         say "not installed: ${missing[*]}; tests of the web page are skipped"
 }
 
+# install_clang: the compiler that the fuzz targets need.
+install_clang() {
+    if command -v clang >/dev/null; then return; fi
+    command -v apt-get >/dev/null || fail "clang is not installed"
+    say "installing clang"
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends clang libclang-rt-dev >&2 ||
+        fail "apt-get could not install clang"
+}
+
 # Is there a GPU that NVIDIA's driver shows?
 has_gpu() {
     nvidia-smi -L 2>/dev/null | grep -q '^GPU 0'
