@@ -3,7 +3,7 @@
 # GPUs.
 
 function(qfz_add_house_test name)
-    add_test(NAME ${name} COMMAND ${ARGN})
+    add_test(NAME ${name} COMMAND ${ARGN} COMMAND_EXPAND_LISTS)
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS house)
 endfunction()
 
