@@ -83,16 +83,6 @@ static void fill_report(const qfz_setup *setup, qfz_step_times *times, qfz_repor
     memcpy(report->warning, setup->choice.warning, sizeof report->warning);
 }
 
-/* Sums over all ranks. */
-static qfz_status add_up(qfz_run *run, qfz_report *report, qfz_error *err)
-{
-    uint64_t own, before;
-    qfz_status st = qfz_stitch_pixels(run->stitch, &own, err);
-    QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
-    report->regions = run->count.total;
-    return qfz_ranks_sum(run->ranks, own, &before, &report->pixels, err);
-}
-
 /* -------------------------------------------------------------------------------------- the run */
 typedef struct job_run {
     const qfz_job *job; /* own */
@@ -213,7 +203,8 @@ static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
     if (st == QFZ_OK) st = qfz_alphas_open(&c->alphas, &c->run, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     QFZ_TRY(qfz_task_run(passes_of(c->job->task), &c->run, &report->next, err));
-    QFZ_TRY(add_up(&c->run, report, err));
+    report->regions = c->run.count.total;
+    report->pixels = c->run.pixels;
     if (!c->work) return QFZ_OK;
     if (report->next == QFZ_PHASE_ALL && c->job->task != QFZ_CURVE)
         return qfz_work_folder_end(c->work, c->job, report, err);

@@ -29,6 +29,7 @@ typedef struct qfz_run {
     qfz_job_progress *progress;
     int pass;        /* number of the current pass over the pixels, from 1 */
     qfz_count count; /* of regions; set after numbering */
+    uint64_t pixels; /* valid pixels of all ranks; set before the last pass */
     int level_bytes; /* QFZ_SALIENCY: qfz_level_bytes() of the largest saliency; 0: not yet known */
     qfz_curve curve; /* QFZ_CURVE: set at the end; the arrays belong to the run */
 

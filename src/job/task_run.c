@@ -199,6 +199,15 @@ static qfz_status count(qfz_run *first, qfz_error *err)
     return QFZ_OK;
 }
 
+/* Before outputs get their names: then nothing is left that can fail. */
+static qfz_status sum_pixels(qfz_run *run, qfz_error *err)
+{
+    uint64_t own = 0, before;
+    const qfz_status st = qfz_stitch_pixels(run->stitch, &own, err);
+    QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
+    return qfz_ranks_sum(run->ranks, own, &before, &run->pixels, err);
+}
+
 qfz_status qfz_task_run(const qfz_task_passes *passes, qfz_run *run, qfz_phase *next,
                         qfz_error *err)
 {
@@ -207,6 +216,7 @@ qfz_status qfz_task_run(const qfz_task_passes *passes, qfz_run *run, qfz_phase *
     const double n_alphas = (double)qfz_job_n_alphas(run->setup->job);
     run->progress->scale = 1 / (1 + n_alphas * qfz_outputs_share(run) + filter_share(run));
     QFZ_TRY(do_steps(passes, run, next, &over, err));
+    QFZ_TRY(sum_pixels(run, err));
     if (over && !(count_only && *next == QFZ_PHASE_RESOLVE)) return QFZ_OK;
     QFZ_TRY(count(run, err));
     if (!count_only) QFZ_TRY(resolve(passes, run, &last, err));
