@@ -145,7 +145,7 @@ def failing(name, kind, error):
         if RANKS and kind == "malloc":
             steps = [2, *steps] # before the job begins, when the other rank waits already
     for n in steps:
-        for always in ((False, True) if n_calls > 1 else (False,)):
+        for always in ((False, True) if n < n_calls else (False,)):
             extra = {**base, "QFZ_FAIL_AT": str(n), **({"QFZ_FAIL_ALWAYS": "1"} if always else {})}
             status, err, failed, _ = run_failing(name, extra)
             ways[kind] = ways.get(kind, 0) + failed
