@@ -16,7 +16,7 @@
 #define FOR_READS                                                                                  \
     (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_EXPLORE) /* commands that read a raster */
 #define FOR_ALL (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH)
-#define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
+#define FOR_PHASES (FOR_JOBS | FOR_REGIONS | FOR_INFO | FOR_RUN)
 #define FOR_EVERY (FOR_ALL | FOR_EXPLORE | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
@@ -396,7 +396,7 @@ const option option_table[] = {
            "interruption; SIGTERM, SIGHUP and SIGUSR1 end the job with exit status 75. Default: no "
            "journal."}},
      .set = set_text, .at = AT(job.work)},
-    {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
+    {"--resume", .commands = FOR_JOBS | FOR_REGIONS | FOR_INFO, .section = batch,
      HELP("Resume the job whose journal is in the folder of --work, also with another number of "
           "ranks; in an empty folder the job starts from the beginning. Default: a folder that "
           "holds "

@@ -6,6 +6,7 @@
 #include "core/criterion.h"
 #include "job/label_outputs.h"
 #include "job/raster_options.h"
+#include "job/setup_check.h"
 
 static qfz_status check_stats(const qfz_job *job, qfz_error *err)
 {
@@ -105,8 +106,10 @@ qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
     QFZ_TRY(qfz_criterion_check(&job->criterion, err));
     if (job->criterion.weights || job->edges)
         return qfz_fail(err, QFZ_EARG, "regions takes neither weights nor levels of edges");
-    if (job->work || job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1))
-        return qfz_fail(err, QFZ_EARG, "regions runs as one process, without a work folder");
+    if (job->phase == QFZ_PHASE_RESOLVE)
+        return qfz_fail(err, QFZ_EARG,
+                        "regions has no phase resolve: phase stitch writes the outputs");
+    QFZ_TRY(qfz_setup_check_phase(job, err));
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
     if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
     if (job->retries < 0 || !(job->retry_wait_s >= 0))
