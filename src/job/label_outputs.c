@@ -19,6 +19,11 @@ bool qfz_label_outputs_wanted(const qfz_job *job)
            qfz_zone_columns_needs(job->columns).zones;
 }
 
+bool qfz_label_outputs_hide_labels(const qfz_job *job)
+{
+    return job->task == QFZ_SIMPLIFY && !job->labels && qfz_label_outputs_wanted(job);
+}
+
 /* ---------------------------------------------------------------------------------------- checks
  */
 static qfz_status open_stats(qfz_source **stats, const qfz_job *job, const qfz_source *source,

@@ -41,6 +41,10 @@ typedef struct qfz_label_outputs {
 /* True if the job has outputs of this kind beside the table of regions. */
 bool qfz_label_outputs_wanted(const qfz_job *job);
 
+/* True if these outputs are made from a raster of labels that is no output: it is written beside
+ * the others, and never gets a name. */
+bool qfz_label_outputs_hide_labels(const qfz_job *job);
+
 /* Checks what is known before labels are: names of outputs and columns, the raster of --stats, and
  * whether the memory that qfz_label_outputs will have suffices for polygons. */
 qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64_t memory_bytes,

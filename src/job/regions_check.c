@@ -56,9 +56,13 @@ static qfz_status check_overviews(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
+static bool in_parts(const qfz_job *job)
+{
+    return job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1);
+}
+
 static qfz_status check_attributes(const qfz_job *job, qfz_error *err)
 {
-    const bool in_parts = job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1);
     if (!job->attribute_table) return QFZ_OK;
     if (job->task == QFZ_REGIONS || job->task == QFZ_CURVE || job->task == QFZ_SALIENCY)
         return qfz_fail(err, QFZ_EARG,
@@ -71,7 +75,7 @@ static qfz_status check_attributes(const qfz_job *job, qfz_error *err)
     if (!qfz_job_label_raster(job))
         return qfz_fail(err, QFZ_EARG,
                         "an attribute table belongs to a raster of labels; name one by --labels");
-    if (in_parts)
+    if (in_parts(job))
         return qfz_fail(err, QFZ_EARG,
                         "an attribute table is written by a job of one process; leave it out, and "
                         "join the table by its column label");
@@ -140,10 +144,9 @@ qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG,
                         "%s: simplify has no --stats; use qfz regions with its --labels",
                         job->stats);
-    if (job->task == QFZ_SIMPLIFY && !job->labels)
+    if (in_parts(job) && qfz_label_outputs_hide_labels(job))
         return qfz_fail(err, QFZ_EARG,
-                        "%s: it is made from the labels of the regions; name a raster of labels, "
-                        "--labels",
+                        "%s: several processes make it from a raster of labels; name one, --labels",
                         output);
     return check_stats(job, err);
 }
