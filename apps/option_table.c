@@ -473,18 +473,19 @@ const option option_table[] = {
      HELP("Upper limit of the memory used on each GPU, for example 20GB; units as in --memory, "
           "without %. Default: nine tenths of the GPU's memory."),
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},
-    {"--method", TAKES("auto|stava|c2fl|ha4"), .commands = FOR_LABEL | FOR_INFO, .section = running,
-     .help = {{FOR_LABEL, "Published method that labels equal values on the GPU: stava, c2fl or "
-                          "ha4, for one band of integers. auto is the fastest method of the CUDA "
-                          "engine. The result does not depend on it. Default: auto."},
+    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32"), .commands = FOR_LABEL | FOR_INFO,
+     .section = running,
+     .help = {{FOR_LABEL, "Published method that labels equal values on the GPU, for one band of "
+                          "integers: stava, c2fl, ha4 or ha4-32. auto is the fastest method of the "
+                          "CUDA engine. The result does not depend on it. Default: auto."},
               {FOR_INFO, "Published method of label on the GPU; a job that the method cannot do is "
                          "an error. The result does not depend on it. Default: auto."}},
      .set = set_chosen_text, .at = AT(job.gpu_method)},
-    {"--method", TAKES("auto|stava|c2fl|ha4|connect-v1|connect-v2"), .commands = FOR_BENCH,
+    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32|connect-v1|connect-v2"), .commands = FOR_BENCH,
      .section = running,
-     HELP("Published method of the CUDA engine: stava, c2fl and ha4 label equal values, connect-v1 "
-          "and connect-v2 build alpha-trees. auto is the fastest method of the CUDA engine. The "
-          "result does not depend on it. Default: auto."),
+     HELP("Published method of the CUDA engine: stava, c2fl, ha4 and ha4-32 label equal values, "
+          "connect-v1 and connect-v2 build alpha-trees. auto is the fastest method of the CUDA "
+          "engine. The result does not depend on it. Default: auto."),
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--allow-network", .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "

@@ -158,8 +158,9 @@ typedef struct qfz_engine_groups {
 
 /* ---- Optional: an engine with memory and a clock of its own. */
 typedef struct qfz_engine_device {
-    /* Device memory that a worker allocates for tiles of h x w. */
-    int64_t (*tile_bytes)(const qfz_rule *rule, qfz_kind kind, int32_t h, int32_t w);
+    /* Device memory that a worker allocates for tiles of h x w.  method: as in qfz_worker_spec. */
+    int64_t (*tile_bytes)(const qfz_rule *rule, qfz_kind kind, const char *method, int32_t h,
+                          int32_t w);
 
     /* Device memory that the worker has allocated. */
     int64_t (*bytes)(const qfz_worker *worker);

@@ -11,6 +11,7 @@
 
 #include "core/criterion.h"
 #include "core/memory.h"
+#include "core/method.h"
 #include "gpu/gpu.h"
 #include "job/engine_times.h"
 #include "job/raster_options.h"
@@ -109,9 +110,10 @@ static bool requires_gpu(const qfz_setup *setup)
 static qfz_status choose_method(qfz_setup *setup, qfz_error *err)
 {
     const char *const name = setup->job->gpu_method;
+    qfz_method method;
     if (!name || strcmp(name, "auto") == 0) return QFZ_OK;
     setup->method = name;
-    return qfz_gpu_can_method(name, &setup->rule, setup->kind, err);
+    return qfz_method_find(name, &setup->rule, setup->kind, &method, err);
 }
 
 /* The number of GPUs that the job names, or the largest number that it may take; 0: all. */

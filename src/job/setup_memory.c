@@ -163,10 +163,10 @@ static int64_t device_share(const qfz_setup *setup)
 static int64_t device_tile_bytes(const qfz_setup *setup, int64_t h, int64_t w)
 {
     const qfz_engine_device *const device = setup->engine->device;
-    const int64_t filter = setup->rule.min_mass > 0 ? device->tile_bytes(&setup->rule, QFZ_FILTER,
-                                                                         (int32_t)h, (int32_t)w)
-                                                    : 0;
-    return device->tile_bytes(&setup->rule, setup->kind, (int32_t)h, (int32_t)w) + filter;
+    const qfz_rule *const rule = &setup->rule;
+    const int64_t filter =
+        rule->min_mass > 0 ? device->tile_bytes(rule, QFZ_FILTER, NULL, (int32_t)h, (int32_t)w) : 0;
+    return device->tile_bytes(rule, setup->kind, setup->method, (int32_t)h, (int32_t)w) + filter;
 }
 
 /* About the largest tile, in pixels, such that each thread can have one on its device. */

@@ -121,8 +121,8 @@ qfz_status qfz_regions_choose(qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     worker->regions.published = spec->method != NULL;
-    return spec->method ? qfz_gpu_method_of(spec->method, spec->rule, &worker->regions.method,
-                                            worker->gpu.err)
+    return spec->method ? qfz_method_find(spec->method, spec->rule, spec->kind,
+                                          &worker->regions.method, worker->gpu.err)
                         : QFZ_OK;
 }
 

@@ -23,7 +23,7 @@
 /* Buffers for components and (alpha, omega)-components (engine_regions.cu). */
 typedef struct qfz_region_room {
     bool published; /* label by `method`, a published one, instead of the default */
-    qfz_gpu_method method;
+    qfz_method method;
     qfz_gpu_segments segments; /* the tile, as input of a published method */
     bool one_value;            /* all valid pixels that arrived have the same value ... */
     bool has_value;            /* ... and there was one, */
