@@ -473,13 +473,23 @@ const option option_table[] = {
      HELP("Upper limit of the memory used on each GPU, for example 20GB; units as in --memory, "
           "without %. Default: nine tenths of the GPU's memory."),
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},
-    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32"), .commands = FOR_LABEL | FOR_INFO,
+    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32"), .commands = FOR_LABEL, .section = running,
+     HELP("Published method that labels equal values on the GPU, for one band of integers: stava, "
+          "c2fl, ha4 or ha4-32. auto is the fastest method of the CUDA engine. The result does not "
+          "depend on it. Default: auto."),
+     .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--method", TAKES("auto|connect-v1|connect-v2"), .commands = FOR_SALIENCY | FOR_SIMPLIFY,
      .section = running,
-     .help = {{FOR_LABEL, "Published method that labels equal values on the GPU, for one band of "
-                          "integers: stava, c2fl, ha4 or ha4-32. auto is the fastest method of the "
-                          "CUDA engine. The result does not depend on it. Default: auto."},
-              {FOR_INFO, "Published method of label on the GPU; a job that the method cannot do is "
-                         "an error. The result does not depend on it. Default: auto."}},
+     HELP("Published method that builds the alpha-tree of a tile on the GPU: connect-v1 or "
+          "connect-v2. Tiles are as large as the memory of the GPU allows, without --tile. auto is "
+          "the fastest method of the CUDA engine. The result does not depend on it. Default: "
+          "auto."),
+     .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32|connect-v1|connect-v2"), .commands = FOR_INFO,
+     .section = running,
+     HELP("Published method on the GPU: stava, c2fl, ha4 and ha4-32 of label, connect-v1 and "
+          "connect-v2 of saliency and simplify; a job that the method cannot do is an error. The "
+          "result does not depend on it. Default: auto."),
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32|connect-v1|connect-v2"), .commands = FOR_BENCH,
      .section = running,

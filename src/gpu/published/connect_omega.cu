@@ -31,10 +31,10 @@ struct omega_room {
     uint32_t *border_first; /* of each border region */
 
     /* Summaries. */
-    uint32_t *rep;         /* the least ring pixel below each node, or QFZ_NONE */
-    uint32_t *has_event;   /* bits of nodes */
-    int64_t event_room;    /* events, by level and node; */
-    uint32_t *d_level[2];  /* sorted from one array to the other */
+    uint32_t *rep;        /* the least ring pixel below each node, or QFZ_NONE */
+    uint32_t *has_event;  /* bits of nodes */
+    int64_t event_room;   /* events, by level and node; */
+    uint32_t *d_level[2]; /* sorted from one array to the other */
     uint32_t *d_node[2];
     void *d_lo, *d_hi;
     void *d_sort;
@@ -58,8 +58,8 @@ static int64_t most_events(const qfz_rule *rule, int64_t n_ring, int64_t n_px)
     uint32_t max_level = UINT32_MAX;
     qfz_error ignored = {};
     (void)qfz_max_level(rule, &max_level, &ignored);
-    const int64_t levels = 1 + (int64_t)(max_level < rule->alpha_level ? max_level
-                                                                       : rule->alpha_level);
+    const int64_t levels =
+        1 + (int64_t)(max_level < rule->alpha_level ? max_level : rule->alpha_level);
     return levels < n_px / n_ring ? levels * n_ring : n_px;
 }
 
@@ -163,9 +163,9 @@ static qfz_status find_ranges(qfz_gpu *gpu, const omega_room *room, int band)
 
 static qfz_status find_wide(qfz_gpu *gpu, const qfz_rule *rule, const omega_room *room)
 {
-    QFZ_TRY_CUDA(gpu->err,
-                 cudaMemsetAsync(room->wide, 0, (size_t)bit_words(room) * sizeof *room->wide,
-                                 gpu->stream));
+    QFZ_TRY_CUDA(
+        gpu->err,
+        cudaMemsetAsync(room->wide, 0, (size_t)bit_words(room) * sizeof *room->wide, gpu->stream));
     for (int band = 0; rule->omega && band < rule->n_bands; band++) {
         QFZ_TRY(find_ranges(gpu, room, band));
         QFZ_TRY(qfz_connect_launch(gpu, k_find_wide, room->tree.n_nodes, *room, band));
@@ -265,9 +265,9 @@ static qfz_status name_regions(qfz_gpu *gpu, const omega_room *room,
                                  gpu->stream));
     QFZ_TRY(qfz_connect_launch(gpu, k_find_regions, tree->n_px, *room, d_root));
     if (exterior) {
-        QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room->border_first, 0xff,
-                                               (size_t)n_ring * sizeof *room->border_first,
-                                               gpu->stream));
+        QFZ_TRY_CUDA(gpu->err,
+                     cudaMemsetAsync(room->border_first, 0xff,
+                                     (size_t)n_ring * sizeof *room->border_first, gpu->stream));
         QFZ_TRY(qfz_connect_launch(gpu, k_join_outside, n_ring, *room, n_ring,
                                    exterior->d_border_region, d_root));
         QFZ_TRY(qfz_connect_launch(gpu, k_use_outside, n_ring, *room, n_ring,
@@ -334,9 +334,9 @@ static __global__ void __launch_bounds__(THREADS)
 static qfz_status collect_events(qfz_gpu *gpu, const omega_room *room)
 {
     const int64_t n_ring = qfz_ring_size(room->tree.h, room->tree.w);
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room->has_event, 0,
-                                           (size_t)bit_words(room) * sizeof *room->has_event,
-                                           gpu->stream));
+    QFZ_TRY_CUDA(gpu->err,
+                 cudaMemsetAsync(room->has_event, 0,
+                                 (size_t)bit_words(room) * sizeof *room->has_event, gpu->stream));
     QFZ_TRY(qfz_connect_launch(gpu, k_choose_events, room->tree.n_nodes, *room));
     return qfz_connect_launch(gpu, k_collect_events, n_ring, *room, n_ring, room->d_counts + 1);
 }

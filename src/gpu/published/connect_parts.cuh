@@ -24,7 +24,8 @@ static __device__ __forceinline__ int64_t qfz_connect_item(void)
 }
 
 template <typename... P, typename... A>
-static inline qfz_status qfz_connect_launch(qfz_gpu *gpu, void (*kernel)(P...), int64_t n, A... args)
+static inline qfz_status qfz_connect_launch(qfz_gpu *gpu, void (*kernel)(P...), int64_t n,
+                                            A... args)
 {
     return qfz_launch(gpu, kernel, dim3(qfz_launch_blocks(n, QFZ_CONNECT_THREADS)),
                       dim3(QFZ_CONNECT_THREADS), 0, args...);

@@ -158,8 +158,8 @@ qfz_status qfz_connect_ring(qfz_gpu *gpu, const qfz_connect_tree *tree, uint32_t
 {
     const int64_t n_ring = qfz_ring_size(tree->h, tree->w);
     int out = 0;
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(d_rep, 0xff, (size_t)tree->n_nodes * sizeof *d_rep,
-                                           gpu->stream));
+    QFZ_TRY_CUDA(gpu->err,
+                 cudaMemsetAsync(d_rep, 0xff, (size_t)tree->n_nodes * sizeof *d_rep, gpu->stream));
     QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room->keys[0], 0xff,
                                            (size_t)n_ring * sizeof *room->keys[0], gpu->stream));
     QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(d_n, 0, sizeof *d_n, gpu->stream));
@@ -194,8 +194,7 @@ static __global__ void __launch_bounds__(THREADS)
     k_saliency(qfz_connect_tree tree, qfz_edge_reader<T> reader, int n_dirs, OUT *out)
 {
     each_edge(reader, n_dirs, [&](uint32_t p, int d, bool is, uint32_t level) {
-        if (is && level > 0)
-            level = qfz_meet(tree.links, p, p + (uint32_t)reader.beyond(d)).level;
+        if (is && level > 0) level = qfz_meet(tree.links, p, p + (uint32_t)reader.beyond(d)).level;
         out[d * tree.n_px + p] = is ? (OUT)level : (OUT)QFZ_NONE;
     });
 }

@@ -50,7 +50,8 @@ qfz_status qfz_connect_ring_links(qfz_gpu *gpu, qfz_gpu_connect version, const q
                                   void *d_memory, const qfz_gpu_links *links, uint32_t *d_n,
                                   uint32_t *d_largest);
 
-/* ---- (alpha, omega)-components: as the functions of omega.cuh --------------------------------- */
+/* ---- (alpha, omega)-components: as the functions of omega.cuh ---------------------------------
+ */
 size_t qfz_connect_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w);
 qfz_status qfz_connect_omega(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_image *image,
                              const qfz_rule *rule, const qfz_gpu_omega_exterior *exterior,
