@@ -84,6 +84,7 @@ static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int
     write_text(out, "task", tasks[job->task]);
     write_text(out, "source", job->src);
     if (source) qfz_source_describe(source, out);
+    if (source && job->stats) qfz_output_describe(job->stats, out);
     write_text(out, "mask", job->mask);
     write_text(out, "edges", job->edges);
     write_text(out, "nodata rule", rules[job->nodata_rule]);

@@ -194,9 +194,10 @@ static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t til
     qfz_partition partition;
     QFZ_TRY(partition_tile(run, context, tile, &partition, err));
     QFZ_TRY(paint(run, context, tile, &partition, outputs, err));
-    if (!job->labels && !job->regions) return QFZ_OK;
+    const bool has_labels = outputs->n_rasters > QFZ_SECOND;
+    if (!has_labels && !job->regions) return QFZ_OK;
     QFZ_TRY(qfz_step_number_tile(run, context, tile, &partition, err));
-    if (job->labels) {
+    if (has_labels) {
         QFZ_TRY(run->setup->engine->labels(context->worker, wide, context->out, err));
         QFZ_TRY(qfz_outputs_write(outputs, QFZ_SECOND, context, tile, context->out, err));
     }
@@ -206,9 +207,10 @@ static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t til
 static void plan(const qfz_run *run, qfz_outputs *outputs)
 {
     const qfz_job *const job = run->setup->job;
-    outputs->n_rasters = job->labels ? 2 : 1;
+    outputs->hides_labels = qfz_label_outputs_hide_labels(job);
+    outputs->n_rasters = job->labels || outputs->hides_labels ? 2 : 1;
     outputs->specs[QFZ_MAIN] = qfz_output_spec_painted(run->setup, job->dst);
-    if (job->labels)
+    if (outputs->n_rasters > QFZ_SECOND)
         outputs->specs[QFZ_SECOND] =
             qfz_output_spec_labels(run->setup, job->labels, run->count.total);
 }

@@ -65,7 +65,7 @@ static qfz_status take_tiling(qfz_work_folder *work, const char *there, qfz_setu
                         "%s: begun in %d part%s, now %d; use the same number, or another folder",
                         work->folder, n_parts, n_parts == 1 ? "" : "s", work->n_parts);
     if (work->n_parts == 0) work->n_parts = n_parts;
-    return qfz_setup_retile(setup, w, h, err);
+    return job->task == QFZ_REGIONS ? QFZ_OK : qfz_setup_retile(setup, w, h, err);
 }
 
 /* Compares the folder's job with this job's text here; NULL: rank 0 has compared it already. */

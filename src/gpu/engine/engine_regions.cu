@@ -94,7 +94,8 @@ void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
     }
     qfz_gpu_regions_take(carve, h, w, !by_blocks, &room->on_device);
     if (by_blocks) room->d_cached = qfz_carve_bytes(carve, qfz_gpu_components_cached_bytes(h, w));
-    if (room->published) room->d_cached = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
+    if (room->published && room->method == QFZ_METHOD_HA4)
+        room->d_cached = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
     qfz_carve first = *carve, second = *carve;
     qfz_carve_take(&first, &room->d_root, (int64_t)h * w);
     room->d_scratch = room->d_number_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
@@ -134,21 +135,40 @@ void qfz_regions_load(qfz_worker *worker)
     worker->regions.has_value = false;
 }
 
+/* True if all n pixels that are valid have the value of room->value, or of the first of them. */
+template <typename T>
+static bool have_one_value(const T *px, const uint8_t *valid, int64_t n, qfz_region_room *room)
+{
+    enum { STEP = 4096 }; /* a step has no branches */
+    int64_t first = 0;
+    T value;
+    while (!room->has_value && first < n && !valid[first])
+        first++;
+    if (first == n) return true;
+    if (!room->has_value) memcpy(room->value, px + first, sizeof value);
+    room->has_value = true;
+    memcpy(&value, room->value, sizeof value);
+    for (int64_t i = first; i < n;) {
+        const int64_t end = n - i < STEP ? n : i + STEP;
+        unsigned differs = 0;
+        for (; i < end; i++)
+            differs |= (unsigned)(valid[i] != 0) & (unsigned)(px[i] != value);
+        if (differs) return false;
+    }
+    return true;
+}
+
 /* True if all valid pixels up to the end of these rows have the same value; validity alone then
  * decides which pixels are joined. */
 static bool keeps_one_value(const qfz_image *tile, const qfz_rows *rows, qfz_region_room *room)
 {
-    const size_t bytes = qfz_type_bytes(tile->type);
-    const char *const px = (const char *)rows->pixels;
     const uint8_t *const valid = tile->valid + rows->y0 * tile->w;
-    for (int64_t i = 0; i < (rows->y1 - rows->y0) * tile->w; i++) {
-        const char *const one = px + (size_t)i * bytes;
-        if (!valid[i]) continue;
-        if (!room->has_value) memcpy(room->value, one, bytes);
-        room->has_value = true;
-        if (memcmp(room->value, one, bytes) != 0) return false;
+    const int64_t n = (rows->y1 - rows->y0) * tile->w;
+    switch (qfz_type_bytes(tile->type)) {
+    case 1: return have_one_value(static_cast<const uint8_t *>(rows->pixels), valid, n, room);
+    case 2: return have_one_value(static_cast<const uint16_t *>(rows->pixels), valid, n, room);
+    default: return have_one_value(static_cast<const uint32_t *>(rows->pixels), valid, n, room);
     }
-    return true;
 }
 
 void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
