@@ -41,7 +41,7 @@ def reference(task, options):
 def by_ranks(task, options, wanted, n, n_cuda, method=None):
     """The first n_cuda of n ranks with the CUDA engine, by a published method if one is given."""
     before = ranks_of(n)
-    stem = f"n{n}_{n_cuda}_{named(task, options)}"
+    stem = f"n{n}_{n_cuda}_{named(task, options)}_{method}"
     words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE, *options)
     launch = before[:-1] if n > 1 else []
     first = [*launch, *([str(n_cuda)] if n > 1 else []), *by("cuda", words, method)]
