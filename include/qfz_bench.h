@@ -16,10 +16,10 @@ extern "C" {
 #define QFZ_PART_FILTER ((qfz_part)8)    /* the area filter alone */
 
 /* The first phases of saliency by connect-v1 and connect-v2: the trees of blocks; and border merges
- * between blocks; and flattening. */
-#define QFZ_PART_LOCAL ((qfz_part)9)
-#define QFZ_PART_MERGED ((qfz_part)10)
-#define QFZ_PART_FLATTENED ((qfz_part)11)
+ * between blocks; and flattening.  Numbers, because C++ has no such qfz_part. */
+#define QFZ_PART_LOCAL 9
+#define QFZ_PART_MERGED 10
+#define QFZ_PART_FLATTENED 11
 
 /* Runs a part, results staying in the session; *ms: wall-clock time of the run without the
  * allocation of memory and without opening the engine. */
