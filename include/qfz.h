@@ -474,7 +474,10 @@ typedef struct qfz_report {
     qfz_phase next;         /* job in phases: the phase to run next; ALL: the job is complete */
     int reserved;           /* 0 */
     double alpha;           /* with qfz_job.regions_target: the alpha that was found; else 0 */
-    int64_t retries; /* reads and writes repeated after a failure, since the process started */
+    int64_t retries;      /* reads and writes repeated after a failure, since the process started */
+    uint64_t wide_pixels; /* simplify with a least area and omega: pixels in regions that exceed
+                             omega, because a part of them would have less than the least area; else
+                             0 */
 } qfz_report;
 
 static inline qfz_report qfz_report_default(void)

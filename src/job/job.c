@@ -167,6 +167,7 @@ static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
     QFZ_TRY(qfz_task_run(passes_of(c->job->task), &c->run, &report->next, err));
     report->regions = c->run.count.total;
     report->pixels = c->run.pixels;
+    report->wide_pixels = c->run.wide;
     if (!c->work) return QFZ_OK;
     if (report->next == QFZ_PHASE_ALL && c->job->task != QFZ_CURVE)
         return qfz_work_folder_end(c->work, c->job, report, err);

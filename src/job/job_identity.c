@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 9 }; /* of all journals; increased when a record changes */
+enum { FORMAT = 10 }; /* of all journals; increased when a record changes */
 
 static void write_list(FILE *out, const char *what, const char *const *list)
 {
@@ -132,8 +132,9 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     FILE *out;
     size_t bytes;
     QFZ_TRY(open_text(&out, text, &bytes, err));
-    (void)fprintf(out, "regions\t%llu\npixels\t%llu\n", (unsigned long long)report->regions,
-                  (unsigned long long)report->pixels);
+    (void)fprintf(out, "regions\t%llu\npixels\t%llu\nwide\t%llu\n",
+                  (unsigned long long)report->regions, (unsigned long long)report->pixels,
+                  (unsigned long long)report->wide_pixels);
     if (job->dst) qfz_output_describe(job->dst, out);
     if (job->labels) qfz_output_describe(job->labels, out);
     if (job->regions) qfz_output_describe(job->regions, out);

@@ -467,11 +467,11 @@ qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_re
 bool qfz_work_folder_is_done(const qfz_work_folder *work, const qfz_job *job, qfz_report *report)
 {
     char *text = NULL, *now = NULL;
-    unsigned long long regions = 0, pixels = 0;
+    unsigned long long regions = 0, pixels = 0, wide = 0;
     qfz_error ignored = {.status = QFZ_OK};
     bool done = qfz_work_file_read(work->folder, "done", &text, &ignored) == QFZ_OK && text &&
-                sscanf(text, "regions %llu pixels %llu", &regions, &pixels) == 2;
-    const qfz_report then = {.regions = regions, .pixels = pixels};
+                sscanf(text, "regions %llu pixels %llu wide %llu", &regions, &pixels, &wide) == 3;
+    const qfz_report then = {.regions = regions, .pixels = pixels, .wide_pixels = wide};
     done = done && qfz_job_identity_of_outputs(&now, job, &then, &ignored) == QFZ_OK &&
            strcmp(now, text) == 0;
     free(now);

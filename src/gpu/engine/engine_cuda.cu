@@ -476,6 +476,7 @@ static qfz_engine make_table(void)
     engine.number = qfz_regions_number;
     engine.labels = qfz_regions_labels;
     engine.border_sums = qfz_regions_border_sums;
+    engine.spans = qfz_regions_spans;
     engine.features = qfz_regions_features;
     engine.paint = qfz_regions_paint;
     engine.saliency = qfz_levels_saliency;

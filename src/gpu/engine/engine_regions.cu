@@ -8,6 +8,7 @@
 
 #include "gpu/components/components.cuh"
 #include "gpu/features/means.cuh"
+#include "gpu/features/spans.cuh"
 #include "gpu/omega/omega.cuh"
 #include "gpu/engine/worker.cuh"
 #include "core/memory.h"
@@ -18,7 +19,8 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* Size of d_work: the labels of all pixels, the exact sums of all regions of an integer raster (two
- * words each), or at least some records. */
+ * words each), the spans of all regions in a band (one word and a half each, and a count), or at
+ * least some records. */
 static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
     const size_t words = spec->kind == QFZ_OMEGA ? 2 : 1;
@@ -348,6 +350,51 @@ qfz_status qfz_regions_border_sums(qfz_worker *worker, int band, uint64_t *sums,
     }
     return qfz_worker_down(worker, sums, room->d_border_sums,
                            room->n_border_regions * (size_t)words * sizeof *sums);
+}
+
+/* The spans of border regions in the last band, among those of all bands. */
+static qfz_status fetch_spans(qfz_worker *worker, int band, const qfz_gpu_spans *on_device,
+                              uint64_t *words, uint64_t *spans)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t n = room->n_border_regions, n_bands = (size_t)worker->image.n_bands;
+    QFZ_TRY(qfz_gpu_spans_of_border(&worker->gpu, &room->on_device, room->n_border_regions,
+                                    on_device, room->d_border_sums));
+    QFZ_TRY(qfz_worker_down(worker, words, room->d_border_sums, 2 * n * sizeof *words));
+    for (size_t s = 0; s < n; s++)
+        memcpy(spans + 2 * (s * n_bands + (size_t)band), words + 2 * s, 2 * sizeof *words);
+    return QFZ_OK;
+}
+
+static qfz_status find_spans(qfz_worker *worker, uint64_t *words, uint64_t *spans, uint64_t *wide)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t n = room->n_regions;
+    uint32_t *const d_words = static_cast<uint32_t *>(room->d_work), *const d_pixels = d_words;
+    const qfz_gpu_spans found = {room->n_regions, d_words + 1 + n, d_words + 1 + 2 * n,
+                                 d_words + 1};
+    uint32_t pixels;
+    QFZ_TRY_CUDA(worker->gpu.err,
+                 cudaMemsetAsync(d_words, 0, (1 + n) * sizeof *d_words, worker->gpu.stream));
+    for (int b = 0; b < worker->image.n_bands; b++) {
+        QFZ_TRY(qfz_gpu_spans_of_band(&worker->gpu, &room->on_device, &worker->image, b,
+                                      worker->spec.rule->omega[b], &found));
+        QFZ_TRY(fetch_spans(worker, b, &found, words, spans));
+    }
+    QFZ_TRY(qfz_gpu_spans_count(&worker->gpu, &room->on_device, &found, d_pixels));
+    QFZ_TRY(qfz_worker_down(worker, &pixels, d_pixels, sizeof pixels));
+    *wide = pixels;
+    return QFZ_OK;
+}
+
+qfz_status qfz_regions_spans(qfz_worker *worker, uint64_t *spans, uint64_t *wide, qfz_error *err)
+{
+    uint64_t *words = NULL;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(QFZ_NEW(&words, 2 * (int64_t)worker->regions.n_border_regions, err));
+    const qfz_status st = find_spans(worker, words, spans, wide);
+    free(words);
+    return st;
 }
 
 qfz_status qfz_regions_paint_on_device(qfz_worker *worker, int band, const void *border_mean,
