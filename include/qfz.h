@@ -81,6 +81,10 @@ QFZ_API const char *qfz_version(void);
  * newline. */
 QFZ_API const char *qfz_build_info(void);
 
+/* The peak of this process's resident memory in bytes, without that of the program that started it
+ * where the system tells; as qfz_report.peak_rss_bytes, at any time.  Any thread. */
+QFZ_API int64_t qfz_peak_memory_bytes(void);
+
 typedef enum qfz_status {
     QFZ_OK = 0,
     QFZ_EARG,   /* a parameter is out of range or contradicts another; the message names it */

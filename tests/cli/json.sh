@@ -41,9 +41,12 @@ checks=$((checks + 1))
 python3 - "$qfz" "$T/in.tif" "$T/peak.tif" <<'PYTHON' || wrong "peak memory"
 import json, subprocess, sys
 large = bytearray(b"x") * 600_000_000
-done = subprocess.run([sys.argv[1], "label", "--json", *sys.argv[2:]], stdout=subprocess.PIPE, check=True)
+done = subprocess.run([sys.argv[1], "label", "--json", "--metrics", sys.argv[3] + ".prom", *sys.argv[2:]],
+                      stdout=subprocess.PIPE, check=True)
 peak = json.loads(done.stdout)["peak_rss_bytes"]
 assert 10_000_000 < peak < 500_000_000, (peak, len(large))
+written, = [float(line.split()[-1]) for line in open(sys.argv[3] + ".prom") if line.startswith("qfz_job_peak_memory_bytes{")]
+assert peak <= written < 500_000_000, (peak, written)
 PYTHON
 what=simplify
 run "$qfz" simplify --json --alpha 1 --omega 1 "$T/in.tif" "$T/simplify.tif"
