@@ -539,6 +539,15 @@ typedef struct qfz_plan {
     int64_t program_bytes;   /* of memory_bytes, for the program, its libraries, and tables of tiles
                                 and blocks */
     char engine_reason[256]; /* why this engine; "": the job names it */
+
+    /* Of the process that makes these outputs.  Seconds are orders of magnitude, in addition to
+     * rank_seconds; 0: there is no such output. */
+    int64_t picture_bytes;    /* of memory_bytes, for the quicklook */
+    double picture_seconds;   /* of its passes over all labels or edges */
+    int64_t attributes_bytes; /* of memory_bytes, for an attribute table of the most rows */
+    double attributes_seconds;
+    char stage[256]; /* the folder in which outputs for buckets are made first; "": none is for a
+                        bucket, or the name is longer */
 } qfz_plan;
 
 static inline qfz_plan qfz_plan_default(void)

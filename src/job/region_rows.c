@@ -24,6 +24,14 @@ static qfz_status check_attributes(const qfz_run *run, int n_columns, qfz_error 
                                      (int64_t)run->count.total, memory_of(setup), err);
 }
 
+int64_t qfz_region_rows_attributes(const qfz_setup *setup, int64_t *n_cells)
+{
+    const int64_t most = memory_of(setup), cell_bytes = qfz_attributes_bytes(1, 1);
+    const int64_t n = (int64_t)QFZ_ATTRIBUTE_ROWS * qfz_region_columns_most(stats_bands(setup));
+    *n_cells = n < most / cell_bytes ? n : most / cell_bytes;
+    return *n_cells * cell_bytes;
+}
+
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;

@@ -20,6 +20,9 @@ typedef struct qfz_region_rows {
  * rows in the memory of the job (qfz_table_check_rows()). */
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err);
 
+/* Bytes of memory that the largest attribute table takes, and the number of its cells. */
+int64_t qfz_region_rows_attributes(const qfz_setup *setup, int64_t *n_cells);
+
 /* Creates the job's table.  labels (borrowed): its facts, with a record for each row, give the
  * columns of zones; NULL: there are none.  The caller calls close() even after a failure. */
 qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_outputs *labels,

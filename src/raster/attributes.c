@@ -42,21 +42,26 @@ qfz_status qfz_attributes_check(const char *format, const char *path, qfz_error 
  * MB with GDAL 3.6. */
 enum { CELL_BYTES = 260 };
 
+int64_t qfz_attributes_bytes(int64_t n_columns, int64_t n_rows)
+{
+    return n_columns * n_rows * CELL_BYTES;
+}
+
 qfz_status qfz_attributes_check_rows(const char *path, int n_columns, int64_t n_rows,
                                      int64_t memory_bytes, qfz_error *err)
 {
-    const double bytes = (double)n_rows * n_columns * CELL_BYTES;
     if (n_rows > QFZ_ATTRIBUTE_ROWS)
         return qfz_fail(err, QFZ_EARG,
                         "%s: there are %lld regions, and an attribute table holds %d; leave out "
                         "--attribute-table and join the table by its column label, or ask for "
                         "larger regions (--min-area)",
                         path, (long long)n_rows, QFZ_ATTRIBUTE_ROWS);
-    if (bytes <= (double)memory_bytes) return QFZ_OK;
+    const int64_t bytes = qfz_attributes_bytes(n_columns, n_rows);
+    if (bytes <= memory_bytes) return QFZ_OK;
     return qfz_fail(err, QFZ_ENOMEM,
                     "%s: an attribute table of %lld rows and %d columns takes about %.0f MB, and "
                     "--memory leaves %lld MB for it; name fewer columns by --columns",
-                    path, (long long)n_rows, n_columns, bytes / 1e6,
+                    path, (long long)n_rows, n_columns, (double)bytes / 1e6,
                     (long long)memory_bytes / 1000000);
 }
 

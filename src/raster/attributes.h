@@ -14,6 +14,9 @@ typedef struct qfz_attributes qfz_attributes;
 /* QFZ_EARG if the format of the raster path holds no attribute table. */
 qfz_status qfz_attributes_check(const char *format, const char *path, qfz_error *err);
 
+/* Bytes of memory that a table of so many cells takes. */
+int64_t qfz_attributes_bytes(int64_t n_columns, int64_t n_rows);
+
 /* QFZ_EARG if there are more than QFZ_ATTRIBUTE_ROWS regions; QFZ_ENOMEM if their rows take more
  * than memory_bytes. */
 qfz_status qfz_attributes_check_rows(const char *path, int n_columns, int64_t n_rows,
