@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rasters.mjs - random rasters for the tests: raw files with a header of ENVI, which GDAL reads.
+// rasters.mjs - random rasters for the tests: VRTs over raw files, which GDAL reads.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -35,17 +35,27 @@ export function randomImage(types, width, height) {
     return { width, height, pixels, valid, bands, name, number };
 }
 
-const header = ({ width, height }, bands, number) =>
-    `ENVI\nsamples = ${width}\nlines = ${height}\nbands = ${bands}\ndata type = ${number}\n` +
-    "interleave = bsq\nbyte order = 0\nheader offset = 0\n";
+const escaped = (text) => text.replace(/[&<>]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+
+/** A VRT over raw pixels: GDAL does not look into these, where it could find the mark of another format. */
+const describe = ({ width, height }, bands, name, type, bytes) =>
+    `<VRTDataset rasterXSize="${width}" rasterYSize="${height}">` + Array.from({ length: bands }, (_, b) =>
+        `<VRTRasterBand dataType="${type}" band="${b + 1}" subClass="VRTRawRasterBand">` +
+        `<SourceFilename relativetoVRT="1">${escaped(name)}.raw</SourceFilename>` +
+        `<ImageOffset>${b * width * height * bytes}</ImageOffset><PixelOffset>${bytes}</PixelOffset>` +
+        `<LineOffset>${width * bytes}</LineOffset><ByteOrder>LSB</ByteOrder></VRTRasterBand>`).join("") +
+    "</VRTDataset>\n";
+
+function storeOne(image, bands, pixels, folder, name) {
+    const type = TYPES.find(([Type]) => pixels instanceof Type)[1];
+    writeFileSync(join(folder, `${name}.raw`), pixels);
+    writeFileSync(join(folder, name), describe(image, bands, name, type, pixels.BYTES_PER_ELEMENT));
+}
 
 /** Writes folder/name and, if some pixels are invalid, folder/name_mask. */
 export function store(image, folder, name) {
-    writeFileSync(join(folder, name), image.pixels);
-    writeFileSync(join(folder, `${name}.hdr`), header(image, image.bands, image.number));
-    if (!image.valid) return;
-    writeFileSync(join(folder, `${name}_mask`), image.valid);
-    writeFileSync(join(folder, `${name}_mask.hdr`), header(image, 1, 1));
+    storeOne(image, image.bands, image.pixels, folder, name);
+    if (image.valid) storeOne(image, 1, image.valid, folder, `${name}_mask`);
 }
 
 /** The values of a raster of ENVI, path.img. */
