@@ -81,6 +81,10 @@ QFZ_API const char *qfz_version(void);
  * newline. */
 QFZ_API const char *qfz_build_info(void);
 
+/* The peak of this process's resident memory in bytes, without that of the program that started it
+ * where the system tells; as qfz_report.peak_rss_bytes, at any time.  Any thread. */
+QFZ_API int64_t qfz_peak_memory_bytes(void);
+
 typedef enum qfz_status {
     QFZ_OK = 0,
     QFZ_EARG,   /* a parameter is out of range or contradicts another; the message names it */
@@ -537,6 +541,15 @@ typedef struct qfz_plan {
     int64_t program_bytes;   /* of memory_bytes, for the program, its libraries, and tables of tiles
                                 and blocks */
     char engine_reason[256]; /* why this engine; "": the job names it */
+
+    /* Of the process that makes these outputs.  Seconds are orders of magnitude, in addition to
+     * rank_seconds; 0: there is no such output. */
+    int64_t picture_bytes;    /* of memory_bytes, for the quicklook */
+    double picture_seconds;   /* of its passes over all labels or edges */
+    int64_t attributes_bytes; /* of memory_bytes, for an attribute table of the most rows */
+    double attributes_seconds;
+    char stage[256]; /* the folder in which outputs for buckets are made first; "": none is for a
+                        bucket, or the name is longer */
 } qfz_plan;
 
 static inline qfz_plan qfz_plan_default(void)
