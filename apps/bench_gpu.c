@@ -24,14 +24,23 @@ typedef struct result {
 } result;
 
 static const measured of_binary[] = {
-    {QFZ_PART_LABEL, "label", NULL, 4, 4, 0},       {QFZ_PART_LABEL, "label", "ha4", 4, 4, 0},
-    {QFZ_PART_LABEL, "label", "c2fl", 4, 4, 0},     {QFZ_PART_LABEL, "label", NULL, 8, 4, 0},
-    {QFZ_PART_LABEL, "label", "ha4", 8, 4, 0},      {QFZ_PART_LABEL, "label", "stava", 8, 4, 0},
-    {QFZ_PART_FEATURES, "features", NULL, 4, 4, 0}, {QFZ_PART_FEATURES, "features", "ha4", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", NULL, 4, 4, 0},        {QFZ_PART_LABEL, "label", "ha4", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4-32", 4, 4, 0},    {QFZ_PART_LABEL, "label", "c2fl", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", NULL, 8, 4, 0},        {QFZ_PART_LABEL, "label", "ha4", 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "stava", 8, 4, 0},     {QFZ_PART_FEATURES, "features", NULL, 4, 4, 0},
+    {QFZ_PART_FEATURES, "features", "ha4", 4, 4, 0},
 };
 static const measured of_scene[] = {
     {QFZ_PART_LABEL, "label", NULL, 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "stava", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "c2fl", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4-32", 4, 4, 0},
     {QFZ_PART_LABEL, "label", NULL, 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "stava", 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "c2fl", 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4", 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4-32", 8, 4, 0},
     {QFZ_PART_SALIENCY, "saliency", NULL, 4, 8, 0},
     {QFZ_PART_SALIENCY, "saliency", NULL, 8, 16, 0},
     {QFZ_PART_SUMMARISE, "summarise", NULL, 4, 0, 0},
@@ -63,12 +72,13 @@ typedef struct gpu_bench {
     qfz_error err;
 } gpu_bench;
 
-/* Does the request leave this line in?  --method selects one method. */
+/* Does the request leave this line in?  --method selects one method, --only one part. */
 static bool is_wanted(const request *r, const measured *m)
 {
     const char *const only = r->job.gpu_method;
     if (request_has(r, "--connectivity") && m->connectivity != r->job.criterion.connectivity)
         return false;
+    if (r->bench.gpu_part && strcmp(r->bench.gpu_part, m->name) != 0) return false;
     return !only || strcmp(only, m->method ? m->method : "auto") == 0;
 }
 
@@ -181,6 +191,8 @@ static bool bench_scene(gpu_bench *b, const bench_image *image, const char *name
                                          .alpha = limit,
                                          .omega = &limit,
                                          .n_omega = 1};
+        /* The published methods that label accept integers only. */
+        if (m->method && m->part == QFZ_PART_LABEL && image->image.type == QFZ_F32) continue;
         if (!is_wanted(b->r, m)) continue;
         result got;
         if (!measure(b, &image->image, &criterion, m, &got)) return false;

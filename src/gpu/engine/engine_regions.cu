@@ -8,6 +8,7 @@
 
 #include "gpu/components/components.cuh"
 #include "gpu/features/means.cuh"
+#include "gpu/features/spans.cuh"
 #include "gpu/omega/omega.cuh"
 #include "gpu/engine/worker.cuh"
 #include "core/memory.h"
@@ -18,7 +19,8 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* Size of d_work: the labels of all pixels, the exact sums of all regions of an integer raster (two
- * words each), or at least some records. */
+ * words each), the spans of all regions in a band (one word and a half each, and a count), or at
+ * least some records. */
 static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
     const size_t words = spec->kind == QFZ_OMEGA ? 2 : 1;
@@ -92,7 +94,8 @@ void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
     }
     qfz_gpu_regions_take(carve, h, w, !by_blocks, &room->on_device);
     if (by_blocks) room->d_cached = qfz_carve_bytes(carve, qfz_gpu_components_cached_bytes(h, w));
-    if (room->published) room->d_cached = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
+    if (room->published && room->method == QFZ_METHOD_HA4)
+        room->d_cached = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
     qfz_carve first = *carve, second = *carve;
     qfz_carve_take(&first, &room->d_root, (int64_t)h * w);
     room->d_scratch = room->d_number_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
@@ -121,8 +124,8 @@ qfz_status qfz_regions_choose(qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     worker->regions.published = spec->method != NULL;
-    return spec->method ? qfz_gpu_method_of(spec->method, spec->rule, &worker->regions.method,
-                                            worker->gpu.err)
+    return spec->method ? qfz_method_find(spec->method, spec->rule, spec->kind,
+                                          &worker->regions.method, worker->gpu.err)
                         : QFZ_OK;
 }
 
@@ -132,21 +135,40 @@ void qfz_regions_load(qfz_worker *worker)
     worker->regions.has_value = false;
 }
 
+/* True if all n pixels that are valid have the value of room->value, or of the first of them. */
+template <typename T>
+static bool have_one_value(const T *px, const uint8_t *valid, int64_t n, qfz_region_room *room)
+{
+    enum { STEP = 4096 }; /* a step has no branches */
+    int64_t first = 0;
+    T value;
+    while (!room->has_value && first < n && !valid[first])
+        first++;
+    if (first == n) return true;
+    if (!room->has_value) memcpy(room->value, px + first, sizeof value);
+    room->has_value = true;
+    memcpy(&value, room->value, sizeof value);
+    for (int64_t i = first; i < n;) {
+        const int64_t end = n - i < STEP ? n : i + STEP;
+        unsigned differs = 0;
+        for (; i < end; i++)
+            differs |= (unsigned)(valid[i] != 0) & (unsigned)(px[i] != value);
+        if (differs) return false;
+    }
+    return true;
+}
+
 /* True if all valid pixels up to the end of these rows have the same value; validity alone then
  * decides which pixels are joined. */
 static bool keeps_one_value(const qfz_image *tile, const qfz_rows *rows, qfz_region_room *room)
 {
-    const size_t bytes = qfz_type_bytes(tile->type);
-    const char *const px = (const char *)rows->pixels;
     const uint8_t *const valid = tile->valid + rows->y0 * tile->w;
-    for (int64_t i = 0; i < (rows->y1 - rows->y0) * tile->w; i++) {
-        const char *const one = px + (size_t)i * bytes;
-        if (!valid[i]) continue;
-        if (!room->has_value) memcpy(room->value, one, bytes);
-        room->has_value = true;
-        if (memcmp(room->value, one, bytes) != 0) return false;
+    const int64_t n = (rows->y1 - rows->y0) * tile->w;
+    switch (qfz_type_bytes(tile->type)) {
+    case 1: return have_one_value(static_cast<const uint8_t *>(rows->pixels), valid, n, room);
+    case 2: return have_one_value(static_cast<const uint16_t *>(rows->pixels), valid, n, room);
+    default: return have_one_value(static_cast<const uint32_t *>(rows->pixels), valid, n, room);
     }
-    return true;
 }
 
 void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
@@ -328,6 +350,51 @@ qfz_status qfz_regions_border_sums(qfz_worker *worker, int band, uint64_t *sums,
     }
     return qfz_worker_down(worker, sums, room->d_border_sums,
                            room->n_border_regions * (size_t)words * sizeof *sums);
+}
+
+/* The spans of border regions in the last band, among those of all bands. */
+static qfz_status fetch_spans(qfz_worker *worker, int band, const qfz_gpu_spans *on_device,
+                              uint64_t *words, uint64_t *spans)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t n = room->n_border_regions, n_bands = (size_t)worker->image.n_bands;
+    QFZ_TRY(qfz_gpu_spans_of_border(&worker->gpu, &room->on_device, room->n_border_regions,
+                                    on_device, room->d_border_sums));
+    QFZ_TRY(qfz_worker_down(worker, words, room->d_border_sums, 2 * n * sizeof *words));
+    for (size_t s = 0; s < n; s++)
+        memcpy(spans + 2 * (s * n_bands + (size_t)band), words + 2 * s, 2 * sizeof *words);
+    return QFZ_OK;
+}
+
+static qfz_status find_spans(qfz_worker *worker, uint64_t *words, uint64_t *spans, uint64_t *wide)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t n = room->n_regions;
+    uint32_t *const d_words = static_cast<uint32_t *>(room->d_work), *const d_pixels = d_words;
+    const qfz_gpu_spans found = {room->n_regions, d_words + 1 + n, d_words + 1 + 2 * n,
+                                 d_words + 1};
+    uint32_t pixels;
+    QFZ_TRY_CUDA(worker->gpu.err,
+                 cudaMemsetAsync(d_words, 0, (1 + n) * sizeof *d_words, worker->gpu.stream));
+    for (int b = 0; b < worker->image.n_bands; b++) {
+        QFZ_TRY(qfz_gpu_spans_of_band(&worker->gpu, &room->on_device, &worker->image, b,
+                                      worker->spec.rule->omega[b], &found));
+        QFZ_TRY(fetch_spans(worker, b, &found, words, spans));
+    }
+    QFZ_TRY(qfz_gpu_spans_count(&worker->gpu, &room->on_device, &found, d_pixels));
+    QFZ_TRY(qfz_worker_down(worker, &pixels, d_pixels, sizeof pixels));
+    *wide = pixels;
+    return QFZ_OK;
+}
+
+qfz_status qfz_regions_spans(qfz_worker *worker, uint64_t *spans, uint64_t *wide, qfz_error *err)
+{
+    uint64_t *words = NULL;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(QFZ_NEW(&words, 2 * (int64_t)worker->regions.n_border_regions, err));
+    const qfz_status st = find_spans(worker, words, spans, wide);
+    free(words);
+    return st;
 }
 
 qfz_status qfz_regions_paint_on_device(qfz_worker *worker, int band, const void *border_mean,

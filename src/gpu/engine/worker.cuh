@@ -23,7 +23,7 @@
 /* Buffers for components and (alpha, omega)-components (engine_regions.cu). */
 typedef struct qfz_region_room {
     bool published; /* label by `method`, a published one, instead of the default */
-    qfz_gpu_method method;
+    qfz_method method;
     qfz_gpu_segments segments; /* the tile, as input of a published method */
     bool one_value;            /* all valid pixels that arrived have the same value ... */
     bool has_value;            /* ... and there was one, */
@@ -162,6 +162,7 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *exterio
 qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err);
 qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err);
 qfz_status qfz_regions_border_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+qfz_status qfz_regions_spans(qfz_worker *worker, uint64_t *spans, uint64_t *wide, qfz_error *err);
 qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
                                 uint32_t first_region, uint32_t n, uint64_t *records,
                                 qfz_error *err);
