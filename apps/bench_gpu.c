@@ -30,6 +30,18 @@ static const measured of_binary[] = {
     {QFZ_PART_LABEL, "label", "stava", 8, 4, 0},     {QFZ_PART_FEATURES, "features", NULL, 4, 4, 0},
     {QFZ_PART_FEATURES, "features", "ha4", 4, 4, 0},
 };
+/* All that connect-v1 and connect-v2 do for a tile; a phase includes those before it. */
+#define OF_CONNECT(method, connectivity, link_bytes)                                               \
+    {QFZ_PART_LOCAL, "local", method, connectivity, link_bytes, 0},                                \
+        {QFZ_PART_MERGED, "merged", method, connectivity, link_bytes, 0},                          \
+        {QFZ_PART_FLATTENED, "flattened", method, connectivity, link_bytes, 0},                    \
+        {QFZ_PART_SALIENCY, "saliency", method, connectivity, 2 * connectivity, 0},                \
+        {QFZ_PART_SUMMARISE, "summarise", method, connectivity, 0, 0},                             \
+        {QFZ_PART_ALPHA_OMEGA, "alpha-omega", method, connectivity, 4, 0},                         \
+    {                                                                                              \
+        QFZ_PART_TREE, "tree", method, connectivity, 16, 0                                         \
+    }
+
 static const measured of_scene[] = {
     {QFZ_PART_LABEL, "label", NULL, 4, 4, 0},
     {QFZ_PART_LABEL, "label", "stava", 4, 4, 0},
@@ -48,10 +60,10 @@ static const measured of_scene[] = {
     {QFZ_PART_ALPHA_OMEGA, "alpha-omega", NULL, 8, 4, 0},
     {QFZ_PART_TREE, "tree", NULL, 4, 16, 0},
     {QFZ_PART_TREE, "tree", NULL, 8, 16, 0},
-    {QFZ_PART_TREE, "tree", "connect-v1", 4, 16, 0},
-    {QFZ_PART_TREE, "tree", "connect-v2", 4, 16, 0},
-    {QFZ_PART_TREE, "tree", "connect-v1", 8, 16, 0},
-    {QFZ_PART_TREE, "tree", "connect-v2", 8, 16, 0},
+    OF_CONNECT("connect-v1", 4, 24),
+    OF_CONNECT("connect-v2", 4, 24),
+    OF_CONNECT("connect-v1", 8, 40),
+    OF_CONNECT("connect-v2", 8, 40),
     {QFZ_PART_FILTER, "filter-25", NULL, 4, 1, 25},
     {QFZ_PART_FILTER, "filter-25", NULL, 8, 1, 25},
     {QFZ_PART_FILTER, "filter-1000", NULL, 4, 1, 1000},

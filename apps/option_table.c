@@ -440,8 +440,9 @@ const option option_table[] = {
     {"--seed", TAKES("S"), .commands = FOR_BENCH, .section = images,
      HELP("Seed of generated images; equal seeds give equal images on every machine. Default: 1."),
      .set = set_int64, .at = AT(bench.seed), .low = 0, .high = 9e15},
-    {"--only", TAKES("label|features|saliency|alpha-omega|tree"), .commands = FOR_BENCH,
-     .section = running, HELP("With PART gpu: measure only this part of the work. Default: all."),
+    {"--only", TAKES("label|features|local|merged|flattened|saliency|summarise|alpha-omega|tree"),
+     .commands = FOR_BENCH, .section = running,
+     HELP("With PART gpu: measure only this part of the work. Default: all."),
      .set = set_chosen_text, .at = AT(bench.gpu_part)},
     {"--mirror", TAKES("N"), .commands = FOR_BENCH, .section = images,
      HELP("Resize the image to N x N pixels: reflect it at its edges where it is smaller, crop it "
@@ -477,15 +478,24 @@ const option option_table[] = {
      HELP("Upper limit of the memory used on each GPU, for example 20GB; units as in --memory, "
           "without %. Default: nine tenths of the GPU's memory."),
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},
-    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32"), .commands = FOR_LABEL | FOR_INFO,
+    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32"), .commands = FOR_LABEL, .section = running,
+     HELP("Published method that labels equal values on the GPU, for one band of integers: stava, "
+          "c2fl, ha4 or ha4-32. Unless --tile or -j is given, tiles are as large as memory allows, "
+          "one at a time on each GPU. auto is the fastest method of the CUDA engine. The result "
+          "does not depend on it. Default: auto."),
+     .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--method", TAKES("auto|connect-v1|connect-v2"), .commands = FOR_SALIENCY | FOR_SIMPLIFY,
      .section = running,
-     .help = {{FOR_LABEL, "Published method that labels equal values on the GPU, for one band of "
-                          "integers: stava, c2fl, ha4 or ha4-32. Unless --tile or -j is given, "
-                          "tiles are as large as memory allows, one at a time on each GPU. auto is "
-                          "the fastest method of the CUDA engine. The result does not depend on "
-                          "it. Default: auto."},
-              {FOR_INFO, "Published method of label on the GPU; a job that the method cannot do is "
-                         "an error. The result does not depend on it. Default: auto."}},
+     HELP("Published method that builds the alpha-tree of each tile on the GPU: connect-v1 or "
+          "connect-v2. Unless --tile or -j is given, tiles are as large as memory allows, one at a "
+          "time on each GPU. auto is the fastest method of the CUDA engine. The result does not "
+          "depend on it. Default: auto."),
+     .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32|connect-v1|connect-v2"), .commands = FOR_INFO,
+     .section = running,
+     HELP("Published method on the GPU: stava, c2fl, ha4 and ha4-32 of label, connect-v1 and "
+          "connect-v2 of saliency and simplify; a job that the method cannot do is an error. The "
+          "result does not depend on it. Default: auto."),
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32|connect-v1|connect-v2"), .commands = FOR_BENCH,
      .section = running,

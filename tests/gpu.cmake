@@ -78,6 +78,25 @@ function(qfz_add_gpu_test name)
     endif()
 endfunction()
 
+# qfz_add_method_tests(NAME CASES METHOD...): a test of above with each published method.
+function(qfz_add_method_tests name cases)
+    set(seed 1)
+    foreach(method IN LISTS ARGN)
+        math(EXPR seed "${seed} + 1")
+        foreach(kind sim gpu)
+            if(TARGET ${kind}_${name})
+                add_test(NAME ${kind}_${name}_${method}
+                    COMMAND ${kind}_${name} ${seed} ${cases} 0 ${method})
+                set_tests_properties(${kind}_${name}_${method} PROPERTIES
+                    LABELS ${kind} SKIP_RETURN_CODE 77)
+            endif()
+        endforeach()
+        if(NOT QFZ_HAS_CUDA)
+            qfz_add_skipped_test(gpu_${name}_${method})
+        endif()
+    endforeach()
+endfunction()
+
 # qfz_add_races_test(NAME CASES): a test of above, a few cases.
 function(qfz_add_races_test name cases)
     if(QFZ_HAS_RACES)
@@ -104,6 +123,7 @@ qfz_add_gpu_test(boruvka gpu/test_boruvka.cu gpu/hostile.c)
 qfz_add_gpu_test(tree gpu/test_tree.cu gpu/hostile.c)
 qfz_add_gpu_test(device_io gpu/test_device_io.cu)
 qfz_add_gpu_test(omega gpu/test_omega.cu gpu/hostile.c gpu/stitched.c)
+qfz_add_method_tests(omega 9 connect-v1 connect-v2)
 
 if(QFZ_HAS_RACES)
     add_executable(races_racing gpu/racing.cc)
@@ -121,6 +141,10 @@ qfz_add_races_test(ha4_features 4)
 qfz_add_races_test(regions 6)
 qfz_add_races_test(boruvka 0)
 qfz_add_races_test(omega 0)
+if(QFZ_HAS_RACES)
+    add_test(NAME races_omega_connect COMMAND races_omega 1 0 0 connect-v1)
+    set_tests_properties(races_omega_connect PROPERTIES LABELS "races;long")
+endif()
 qfz_add_races_test(tree 4)
 
 # Tests of the CPU engine, once more with the CUDA engine.
@@ -165,6 +189,7 @@ qfz_add_engine_test(stitch stitch/test_stitch.c oracle/oracle.c ARGS 21 60)
 qfz_add_engine_test(filter property/test_filter.c oracle/oracle.c ARGS 1 150)
 qfz_add_engine_test(filter_blocks gpu/test_filter_blocks.c ARGS 1 40)
 qfz_add_engine_test(saliency_type gpu/test_saliency_type.c ARGS 1 60)
+qfz_add_engine_test(large_methods gpu/test_large_methods.c SIM_ARGS 100)
 qfz_add_engine_test(groups gpu/test_groups.c gpu/stitched.c oracle/oracle.c ARGS 1 60)
 
 # One program with the whole simulated engine: the preset odr links it with -Wodr.
@@ -181,7 +206,7 @@ qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
 qfz_add_engine_test(large gpu/test_large.c SIM_ARGS 160)
 if(QFZ_HAS_SIM)
     # Only the simulator has a given number of devices, whose calls and memory fail when the test wants it.
-    foreach(subject devices methods failing)
+    foreach(subject devices methods tree_jobs failing)
         add_executable(sim_${subject} gpu/test_${subject}.c oracle/oracle.c)
         target_link_libraries(sim_${subject} PRIVATE qfz_objects qfz_sim qfz_flags)
         target_include_directories(sim_${subject} PRIVATE . oracle property sim)

@@ -18,13 +18,13 @@ static const char *not_for_labels(const qfz_rule *rule)
     return NULL;
 }
 
-static const char *nothing(const qfz_rule *rule)
+static const char *not_for_trees(const qfz_rule *rule)
 {
-    (void)rule;
-    return NULL;
+    return rule->edge_levels ? "levels of edges" : NULL;
 }
 
 #define KIND(k) (1u << (k))
+#define BY_TREE (KIND(QFZ_TREE) | KIND(QFZ_LEVELS) | KIND(QFZ_OMEGA))
 
 static const struct method_row {
     const char *name;
@@ -40,8 +40,8 @@ static const struct method_row {
                         not_for_labels},
     [QFZ_METHOD_HA4_32] = {"ha4-32", KIND(QFZ_COMPONENTS),
                            "labels equal values of one band of integers", not_for_labels},
-    [QFZ_METHOD_CONNECT_V1] = {"connect-v1", KIND(QFZ_TREE), "builds alpha-trees", nothing},
-    [QFZ_METHOD_CONNECT_V2] = {"connect-v2", KIND(QFZ_TREE), "builds alpha-trees", nothing},
+    [QFZ_METHOD_CONNECT_V1] = {"connect-v1", BY_TREE, "builds alpha-trees", not_for_trees},
+    [QFZ_METHOD_CONNECT_V2] = {"connect-v2", BY_TREE, "builds alpha-trees", not_for_trees},
 };
 
 /* The result of a kind of work. */

@@ -14,6 +14,7 @@ write_raster("src.tif", patches(test.random, 150, 130), 150, ["-a_nodata", "0"])
 TILE = ["--tile", "48", "-j", "1"]
 ENGINES = ("cuda", "cpu")
 FILTER = ["--min-area", "9"]
+TREE_METHODS = {"saliency": ("connect-v1", "connect-v2"), "simplify": ("connect-v2", "connect-v1")}
 
 
 def by(engine, words, method=None):
@@ -40,7 +41,7 @@ def reference(task, options):
 def by_ranks(task, options, wanted, n, n_cuda, method=None):
     """The first n_cuda of n ranks with the CUDA engine, by a published method if one is given."""
     before = ranks_of(n)
-    stem = f"n{n}_{n_cuda}_{named(task, options)}"
+    stem = f"n{n}_{n_cuda}_{named(task, options)}_{method}"
     words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE, *options)
     launch = before[:-1] if n > 1 else []
     first = [*launch, *([str(n_cuda)] if n > 1 else []), *by("cuda", words, method)]
@@ -82,6 +83,10 @@ for job in TASKS:
             by_ranks(job, extra, want, 1, 1)
         else:
             in_phases(job, want, 3)
+        for method in TREE_METHODS.get(job, ()):
+            by_ranks(job, extra, want, 3 if RANKS else 1, 2 if RANKS else 1, method)
+        if not RANKS and not extra and job in TREE_METHODS:
+            in_phases(job, want, 2, TREE_METHODS[job][0])
 want = reference("zones", [])
 for place, name in enumerate(("stava", "c2fl", "ha4", "ha4-32")):
     if RANKS:

@@ -514,6 +514,13 @@ static void painted_is(const problem *p, const char *path, const char *what, con
     grid_free(&g);
 }
 
+/* The published methods of saliency and simplify, and none, in turn; on the CUDA engine only. */
+static const char *tree_method(void)
+{
+    static const char *const methods[] = {NULL, "connect-v1", "connect-v2"};
+    return TEST_ENGINE == QFZ_ENGINE_CUDA ? methods[check_pick(3)] : NULL;
+}
+
 /* The pixels of those regions of level 0 whose values differ by more than omega in some band. */
 static uint64_t wide_pixels(const problem *p, uint32_t *labels)
 {
@@ -555,6 +562,7 @@ static void simplify_equals(problem *p, uint32_t *want)
     oracle_paint(&p->r.image, want, n, painted);
     job.dst = scratch("painted.tif");
     for (int i = 0; i < n_variants(VARIANTS); i++) {
+        job.gpu_method = tree_method();
         job.labels = check_chance(70) ? scratch("labels.tif") : NULL;
         job.regions = i == 0 || check_chance(40) ? scratch("regions.csv") : NULL;
         snprintf(what, sizeof what, "simplify alpha %.17g omega %.17g (%d), %s",
@@ -660,6 +668,7 @@ static void saliency_equals(problem *p, uint32_t *labels)
         for (int i = 0; i < n_variants(layout ? 2 : VARIANTS); i++) {
             job.layout = (qfz_layout)layout;
             job.dst = layout ? scratch("layout.tif") : edges;
+            job.gpu_method = tree_method();
             snprintf(what, sizeof what, "saliency %s, %s", names[layout], variant(&job, i));
             if (!runs(p, &job, what, 0)) continue;
             if (layout == QFZ_KHALIMSKY)

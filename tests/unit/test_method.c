@@ -70,6 +70,23 @@ static void rules_of_other_papers_are_refused(void **state)
     }
 }
 
+/* Trees stand on levels of any origin, except those of a raster of edges. */
+static void trees_take_all_pixels(void **state)
+{
+    (void)state;
+    static const qfz_kind kinds[] = {QFZ_TREE, QFZ_LEVELS, QFZ_OMEGA};
+    const qfz_rule taken = {.n_bands = 3, .type = QFZ_F32, .alpha_level = 9, .min_mass = 2};
+    const qfz_rule edges = {.n_bands = 1, .type = QFZ_U8, .edge_levels = true};
+    for (int m = QFZ_METHOD_CONNECT_V1; m <= QFZ_METHOD_CONNECT_V2; m++)
+        for (int k = 0; k < 3; k++) {
+            qfz_method method = QFZ_N_METHODS;
+            qfz_error err = {.status = QFZ_OK};
+            assert_int_equal(qfz_method_find(names[m], &taken, kinds[k], &method, &err), QFZ_OK);
+            assert_int_equal(method, m);
+            refused(names[m], &edges, kinds[k], "levels of edges", "leave --method out");
+        }
+}
+
 static void other_work_is_refused(void **state)
 {
     (void)state;
@@ -77,7 +94,8 @@ static void other_work_is_refused(void **state)
     refused("connect-v1", &rule, QFZ_COMPONENTS, "builds alpha-trees",
             "one of stava, c2fl, ha4, ha4-32,");
     refused("ha4", &rule, QFZ_TREE, "labels equal values", "one of connect-v1, connect-v2,");
-    refused("ha4", &rule, QFZ_LEVELS, "saliency", "leave --method out");
+    refused("ha4", &rule, QFZ_LEVELS, "saliency", "one of connect-v1, connect-v2,");
+    refused("ha4", &rule, QFZ_OMEGA, "(alpha, omega)", "one of connect-v1, connect-v2,");
     refused("stava", &rule, QFZ_JOINS, "no published method makes a curve", "leave --method out");
     refused("ha5", &rule, QFZ_COMPONENTS, "there is no method", "ha5");
 }
@@ -87,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_found),
         cmocka_unit_test(rules_of_other_papers_are_refused),
+        cmocka_unit_test(trees_take_all_pixels),
         cmocka_unit_test(other_work_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

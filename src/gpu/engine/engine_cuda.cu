@@ -61,6 +61,7 @@ qfz_status qfz_worker_down_ranges(qfz_worker *worker, const qfz_gpu_ranges *from
 bool qfz_worker_makes_nan(const qfz_worker *worker)
 {
     const qfz_kind kind = worker->spec.kind;
+    if (worker->by_connect) return false;
     if (kind != QFZ_LEVELS && !(kind == QFZ_TREE && worker->trees.by_forest)) return false;
     return qfz_gpu_edges_know_nan(worker->spec.rule);
 }
@@ -127,8 +128,11 @@ static qfz_status choose_method(qfz_worker *worker)
     qfz_method method;
     if (spec->kind == QFZ_COMPONENTS) return qfz_regions_choose(worker);
     if (spec->kind == QFZ_TREE) return qfz_trees_choose(worker);
+    worker->by_connect = spec->method != NULL;
     if (!spec->method) return QFZ_OK;
-    return qfz_method_find(spec->method, spec->rule, spec->kind, &method, worker->gpu.err);
+    QFZ_TRY(qfz_method_find(spec->method, spec->rule, spec->kind, &method, worker->gpu.err));
+    worker->version = method == QFZ_METHOD_CONNECT_V2 ? QFZ_CONNECT_V2 : QFZ_CONNECT_V1;
+    return QFZ_OK;
 }
 
 /* Without a method, a tree is by forest, as on most devices. */

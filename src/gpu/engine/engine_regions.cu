@@ -71,7 +71,9 @@ static void carve_omega(qfz_worker *worker, qfz_carve *carve)
     qfz_region_room *const room = &worker->regions;
     const int32_t h = spec->max_h, w = spec->max_w;
     qfz_carve first = *carve;
-    room->d_scratch = qfz_carve_bytes(&first, qfz_gpu_omega_bytes(spec->rule, h, w));
+    room->d_scratch =
+        qfz_carve_bytes(&first, worker->by_connect ? qfz_connect_omega_bytes(spec->rule, h, w)
+                                                   : qfz_gpu_omega_bytes(spec->rule, h, w));
     qfz_carve_take(carve, &room->d_root, (int64_t)h * w); /* at d_scratch */
     room->d_means = room->d_root;                         /* a value has at most 4 bytes */
     qfz_gpu_regions_take(carve, h, w, true, &room->on_device);
@@ -187,9 +189,13 @@ void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
 
 /* ---- Partition ------------------------------------------------------------------------------- */
 
-static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *exterior)
+static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *exterior,
+                             qfz_connect_phase last)
 {
     qfz_region_room *const room = &worker->regions;
+    if (worker->by_connect)
+        return qfz_connect_omega(&worker->gpu, worker->version, &worker->image, worker->spec.rule,
+                                 exterior, last, room->d_scratch, room->d_root);
     if (worker->spec.kind == QFZ_OMEGA)
         return qfz_gpu_omega(&worker->gpu, &worker->image, worker->spec.rule, exterior,
                              room->d_scratch, room->d_root);
@@ -209,7 +215,7 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_exterio
     if (worker->spec.kind == QFZ_COMPONENTS && !room->published)
         return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
                                          room->d_cached, room->d_scratch, regions);
-    QFZ_TRY(find_roots(worker, exterior));
+    QFZ_TRY(find_roots(worker, exterior, QFZ_CONNECT_READ));
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_number_scratch, regions);
 }
 
@@ -268,18 +274,34 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *exterio
     return QFZ_OK;
 }
 
+static qfz_status omega_links(qfz_worker *worker, qfz_gpu_links *links, uint32_t **d_n)
+{
+    void *const d_scratch = worker->regions.d_scratch;
+    const qfz_rule *const rule = worker->spec.rule;
+    return worker->by_connect
+               ? qfz_connect_omega_links(&worker->gpu, worker->version, &worker->image, rule,
+                                         d_scratch, links, d_n)
+               : qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, d_scratch, links, d_n);
+}
+
+static qfz_status omega_ranges(qfz_worker *worker, uint32_t n, qfz_gpu_ranges *ranges)
+{
+    void *const d_scratch = worker->regions.d_scratch;
+    const qfz_rule *const rule = worker->spec.rule;
+    return worker->by_connect
+               ? qfz_connect_omega_ranges(&worker->gpu, &worker->image, rule, d_scratch, n, ranges)
+               : qfz_gpu_omega_ranges(&worker->gpu, &worker->image, rule, d_scratch, n, ranges);
+}
+
 static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
 {
-    qfz_region_room *const room = &worker->regions;
-    const qfz_rule *const rule = worker->spec.rule;
     qfz_gpu_links links;
     qfz_gpu_ranges ranges;
     uint32_t *d_n, n[2];
-    QFZ_TRY(qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, room->d_scratch, &links, &d_n));
+    QFZ_TRY(omega_links(worker, &links, &d_n));
     QFZ_TRY(qfz_worker_down(worker, n, d_n, sizeof n));
     QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
-    QFZ_TRY(
-        qfz_gpu_omega_ranges(&worker->gpu, &worker->image, rule, room->d_scratch, n[1], &ranges));
+    QFZ_TRY(omega_ranges(worker, n[1], &ranges));
     return qfz_worker_down_ranges(worker, &ranges, n[1], &summary->ranges);
 }
 
@@ -428,7 +450,7 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *border_me
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
 {
     const qfz_region_room *const room = &worker->regions;
-    if (part != QFZ_PART_FEATURES) return find_roots(worker, NULL);
+    if (part != QFZ_PART_FEATURES) return find_roots(worker, NULL, qfz_worker_phase(part));
     if (room->published && room->method == QFZ_METHOD_HA4) return qfz_records_of_segments(worker);
     QFZ_TRY(number_regions(worker, NULL));
     QFZ_TRY(fetch_numbers(worker, false));

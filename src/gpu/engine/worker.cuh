@@ -18,7 +18,7 @@
 #include "gpu/omega/omega.cuh"
 #include "gpu/features/regions.cuh"
 #include "gpu/device/staging.cuh"
-#include "gpu/published/canonical_tree.cuh"
+#include "gpu/published/connect_tile.cuh"
 
 /* Buffers for components and (alpha, omega)-components (engine_regions.cu). */
 typedef struct qfz_region_room {
@@ -59,6 +59,7 @@ typedef struct qfz_level_room {
     uint32_t *d_edge_levels; /* planes of levels, where edges are not the band itself */
     void *d_memory;          /* for saliency; or for a forest of the ring and for links */
     void *d_saliency;        /* the result, in d_memory: levels of 2 or 4 bytes */
+    uint32_t *d_largest;     /* by CONNECT, in place of d_widths */
     qfz_gpu_links links, external;
     uint32_t *d_n_links;
     qfz_gpu_widths *d_widths;
@@ -95,6 +96,8 @@ typedef struct qfz_filter_room {
 
 struct qfz_worker {
     qfz_worker_spec spec;
+    bool by_connect;         /* saliency and (alpha, omega)-components: by CONNECT, */
+    qfz_gpu_connect version; /* this version of it */
     qfz_gpu gpu;
     qfz_staging staging;
     cudaEvent_t from, to; /* for time_part() */
@@ -143,6 +146,17 @@ bool qfz_worker_makes_nan(const qfz_worker *worker);
 /* Runs the worker's kind of work once on a small tile, so that the device loads all kernels
  * (warm_up.cu). */
 qfz_status qfz_worker_warm_up(qfz_worker *worker);
+
+/* The phase of CONNECT with which a part of the work ends. */
+static inline qfz_connect_phase qfz_worker_phase(qfz_part part)
+{
+    switch ((int)part) {
+    case QFZ_PART_LOCAL: return QFZ_CONNECT_LOCAL;
+    case QFZ_PART_MERGED: return QFZ_CONNECT_MERGE;
+    case QFZ_PART_FLATTENED: return QFZ_CONNECT_FLATTEN;
+    default: return QFZ_CONNECT_READ;
+    }
+}
 
 /* ---- Components and (alpha, omega)-components ------------------------------------------------ */
 
