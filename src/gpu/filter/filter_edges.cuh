@@ -59,7 +59,7 @@ template <typename T> struct qfz_filter_edges {
     }
 };
 
-/* An edge of a node, with its level. */
+/* An edge of a pixel, with its level. */
 struct qfz_filter_edge {
     int2 at;
     int side;
@@ -74,8 +74,8 @@ qfz_filter_is_before(const EDGES &edges, const qfz_filter_edge &a, const qfz_fil
     return edges.position(a.at, a.side) < edges.position(b.at, b.side);
 }
 
-/* The first edge of node p that is_out(pixel at its other end); its side is QFZ_FILTER_NO_SIDE
- * if there is none. */
+/* The first edge of a pixel for which is_out(pixel at the other end) is true; its side is
+ * QFZ_FILTER_NO_SIDE if there is none. */
 template <typename EDGES, typename IS_OUT>
 static __device__ __forceinline__ qfz_filter_edge qfz_filter_first_edge(const EDGES &edges, int2 at,
                                                                         const IS_OUT &is_out)

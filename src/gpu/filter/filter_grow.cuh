@@ -8,11 +8,11 @@
  * that comes from a block (filter_block.cu) has a list of pixels first, which becomes a heap when
  * needed.
  *
- * A component belongs to one thread, until this thread has marked its first edge.  Then nobody
- * changes it before a second component marks the same edge: the atomic operation that marks it
- * tells the second thread, to which both components belong from then on.  Other threads may read
- * parents at any time.  They see roots of other components than their own: which ones does not
- * matter.
+ * A component belongs to one thread, until this thread has marked its first edge.  Then no thread
+ * changes it before a second component marks the same edge.  The result of the atomic operation
+ * that marks the edge shows which thread was second; both components belong to this thread from
+ * then on.  Other threads may read parents at any time.  They see roots of other components than
+ * their own: which ones does not matter.
  *
  * The template parameter WORK is tile_work of filter_tile.cu. */
 #ifndef QFZ_GPU_FILTER_GROW_CUH
