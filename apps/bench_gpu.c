@@ -24,14 +24,35 @@ typedef struct result {
 } result;
 
 static const measured of_binary[] = {
-    {QFZ_PART_LABEL, "label", NULL, 4, 4, 0},       {QFZ_PART_LABEL, "label", "ha4", 4, 4, 0},
-    {QFZ_PART_LABEL, "label", "c2fl", 4, 4, 0},     {QFZ_PART_LABEL, "label", NULL, 8, 4, 0},
-    {QFZ_PART_LABEL, "label", "ha4", 8, 4, 0},      {QFZ_PART_LABEL, "label", "stava", 8, 4, 0},
-    {QFZ_PART_FEATURES, "features", NULL, 4, 4, 0}, {QFZ_PART_FEATURES, "features", "ha4", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", NULL, 4, 4, 0},        {QFZ_PART_LABEL, "label", "ha4", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4-32", 4, 4, 0},    {QFZ_PART_LABEL, "label", "c2fl", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", NULL, 8, 4, 0},        {QFZ_PART_LABEL, "label", "ha4", 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "stava", 8, 4, 0},     {QFZ_PART_FEATURES, "features", NULL, 4, 4, 0},
+    {QFZ_PART_FEATURES, "features", "ha4", 4, 4, 0},
 };
+/* All that connect-v1 and connect-v2 do for a tile; a phase includes those before it. */
+#define OF_CONNECT(method, connectivity, link_bytes)                                               \
+    {QFZ_PART_LOCAL, "local", method, connectivity, link_bytes, 0},                                \
+        {QFZ_PART_MERGED, "merged", method, connectivity, link_bytes, 0},                          \
+        {QFZ_PART_FLATTENED, "flattened", method, connectivity, link_bytes, 0},                    \
+        {QFZ_PART_SALIENCY, "saliency", method, connectivity, 2 * connectivity, 0},                \
+        {QFZ_PART_SUMMARISE, "summarise", method, connectivity, 0, 0},                             \
+        {QFZ_PART_ALPHA_OMEGA, "alpha-omega", method, connectivity, 4, 0},                         \
+    {                                                                                              \
+        QFZ_PART_TREE, "tree", method, connectivity, 16, 0                                         \
+    }
+
 static const measured of_scene[] = {
     {QFZ_PART_LABEL, "label", NULL, 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "stava", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "c2fl", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4", 4, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4-32", 4, 4, 0},
     {QFZ_PART_LABEL, "label", NULL, 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "stava", 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "c2fl", 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4", 8, 4, 0},
+    {QFZ_PART_LABEL, "label", "ha4-32", 8, 4, 0},
     {QFZ_PART_SALIENCY, "saliency", NULL, 4, 8, 0},
     {QFZ_PART_SALIENCY, "saliency", NULL, 8, 16, 0},
     {QFZ_PART_SUMMARISE, "summarise", NULL, 4, 0, 0},
@@ -39,10 +60,10 @@ static const measured of_scene[] = {
     {QFZ_PART_ALPHA_OMEGA, "alpha-omega", NULL, 8, 4, 0},
     {QFZ_PART_TREE, "tree", NULL, 4, 16, 0},
     {QFZ_PART_TREE, "tree", NULL, 8, 16, 0},
-    {QFZ_PART_TREE, "tree", "connect-v1", 4, 16, 0},
-    {QFZ_PART_TREE, "tree", "connect-v2", 4, 16, 0},
-    {QFZ_PART_TREE, "tree", "connect-v1", 8, 16, 0},
-    {QFZ_PART_TREE, "tree", "connect-v2", 8, 16, 0},
+    OF_CONNECT("connect-v1", 4, 24),
+    OF_CONNECT("connect-v2", 4, 24),
+    OF_CONNECT("connect-v1", 8, 40),
+    OF_CONNECT("connect-v2", 8, 40),
     {QFZ_PART_FILTER, "filter-25", NULL, 4, 1, 25},
     {QFZ_PART_FILTER, "filter-25", NULL, 8, 1, 25},
     {QFZ_PART_FILTER, "filter-1000", NULL, 4, 1, 1000},
@@ -63,12 +84,13 @@ typedef struct gpu_bench {
     qfz_error err;
 } gpu_bench;
 
-/* Does the request leave this line in?  --method selects one method. */
+/* Does the request leave this line in?  --method selects one method, --only one part. */
 static bool is_wanted(const request *r, const measured *m)
 {
     const char *const only = r->job.gpu_method;
     if (request_has(r, "--connectivity") && m->connectivity != r->job.criterion.connectivity)
         return false;
+    if (r->bench.gpu_part && strcmp(r->bench.gpu_part, m->name) != 0) return false;
     return !only || strcmp(only, m->method ? m->method : "auto") == 0;
 }
 
@@ -181,6 +203,8 @@ static bool bench_scene(gpu_bench *b, const bench_image *image, const char *name
                                          .alpha = limit,
                                          .omega = &limit,
                                          .n_omega = 1};
+        /* The published methods that label accept integers only. */
+        if (m->method && m->part == QFZ_PART_LABEL && image->image.type == QFZ_F32) continue;
         if (!is_wanted(b->r, m)) continue;
         result got;
         if (!measure(b, &image->image, &criterion, m, &got)) return false;

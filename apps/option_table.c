@@ -16,7 +16,7 @@
 #define FOR_READS                                                                                  \
     (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_EXPLORE) /* commands that read a raster */
 #define FOR_ALL (FOR_JOBS | FOR_REGIONS | FOR_CHECK | FOR_INFO | FOR_BENCH)
-#define FOR_PHASES (FOR_JOBS | FOR_INFO | FOR_RUN)
+#define FOR_PHASES (FOR_JOBS | FOR_REGIONS | FOR_INFO | FOR_RUN)
 #define FOR_EVERY (FOR_ALL | FOR_EXPLORE | FOR_RUN | FOR_HELP | FOR_COMPLETION)
 
 #define AT(member) offsetof(request, member)
@@ -279,13 +279,14 @@ const option option_table[] = {
                "Also write a table of the pairs of neighbours to FILE: the labels a < b, edges "
                "(sides of pixels that the two regions share), length in metres, and the mean and "
                "the least level of these edges. Regions that touch in corners only are no "
-               "neighbours. simplify needs --labels too. Default: no table."}},
+               "neighbours. Several processes of simplify need --labels too. Default: no table."}},
      .set = set_text, .at = AT(job.neighbours)},
     {"--colors", "--colours", TAKES("FILE"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
      HELP("Also write a raster of one byte per pixel to FILE, with a colour table in which regions "
           "that touch, in sides or corners, have different colours; 0 is no region. The extension "
-          "of FILE selects the GDAL driver. simplify needs --labels too. Default: no such raster."),
+          "of FILE selects the GDAL driver. Several processes of simplify need --labels too. "
+          "Default: no such raster."),
      .set = set_text, .at = AT(job.colors)},
     {"--quicklook", TAKES("FILE"), .commands = FOR_RASTERS | FOR_TREE | FOR_REGIONS | FOR_INFO,
      .section = output,
@@ -293,8 +294,8 @@ const option option_table[] = {
                              "2048 pixels: lines between the regions, the greater the saliency "
                              "the darker and wider. Default: no image."},
               {0, "Also draw the regions and their borders into the PNG image FILE of at most 2048 "
-                  "x 2048 pixels; see --quicklook-style. simplify needs --labels too. Default: no "
-                  "image."}},
+                  "x 2048 pixels; see --quicklook-style. Several processes of simplify need "
+                  "--labels too. Default: no image."}},
      .set = set_text, .at = AT(job.quicklook)},
     {"--quicklook-style", TAKES("colors|means|image"),
      .commands = FOR_LABELS | FOR_TREE | FOR_REGIONS | FOR_INFO, .section = output,
@@ -312,8 +313,8 @@ const option option_table[] = {
      HELP("Write the polygon of each region to FILE: label, pixels, area (square metres) and a "
           "multipolygon along the borders of the pixels, with holes, valid, in ascending order of "
           "labels. Two neighbours have the same corners along their common border. The format "
-          "follows from the extension: .fgb, .gpkg, .geojsonl and others. simplify needs --labels "
-          "too. Default: no polygons."),
+          "follows from the extension: .fgb, .gpkg, .geojsonl and others. Several processes of "
+          "simplify need --labels too. Default: no polygons."),
      .set = set_text, .at = AT(job.polygons)},
     {"--simplify-tolerance", TAKES("D"), .commands = FOR_LABELS | FOR_REGIONS | FOR_INFO,
      .section = output,
@@ -396,7 +397,7 @@ const option option_table[] = {
            "interruption; SIGTERM, SIGHUP and SIGUSR1 end the job with exit status 75. Default: no "
            "journal."}},
      .set = set_text, .at = AT(job.work)},
-    {"--resume", .commands = FOR_JOBS | FOR_INFO, .section = batch,
+    {"--resume", .commands = FOR_JOBS | FOR_REGIONS | FOR_INFO, .section = batch,
      HELP("Resume the job whose journal is in the folder of --work, also with another number of "
           "ranks; in an empty folder the job starts from the beginning. Default: a folder that "
           "holds "
@@ -439,6 +440,10 @@ const option option_table[] = {
     {"--seed", TAKES("S"), .commands = FOR_BENCH, .section = images,
      HELP("Seed of generated images; equal seeds give equal images on every machine. Default: 1."),
      .set = set_int64, .at = AT(bench.seed), .low = 0, .high = 9e15},
+    {"--only", TAKES("label|features|local|merged|flattened|saliency|summarise|alpha-omega|tree"),
+     .commands = FOR_BENCH, .section = running,
+     HELP("With PART gpu: measure only this part of the work. Default: all."),
+     .set = set_chosen_text, .at = AT(bench.gpu_part)},
     {"--mirror", TAKES("N"), .commands = FOR_BENCH, .section = images,
      HELP("Resize the image to N x N pixels: reflect it at its edges where it is smaller, crop it "
           "where it is larger. Default: the size of the image."),
@@ -473,18 +478,30 @@ const option option_table[] = {
      HELP("Upper limit of the memory used on each GPU, for example 20GB; units as in --memory, "
           "without %. Default: nine tenths of the GPU's memory."),
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},
-    {"--method", TAKES("auto|stava|c2fl|ha4"), .commands = FOR_LABEL | FOR_INFO, .section = running,
-     .help = {{FOR_LABEL, "Published method that labels equal values on the GPU: stava, c2fl or "
-                          "ha4, for one band of integers. auto is the fastest method of the CUDA "
-                          "engine. The result does not depend on it. Default: auto."},
-              {FOR_INFO, "Published method of label on the GPU; a job that the method cannot do is "
-                         "an error. The result does not depend on it. Default: auto."}},
+    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32"), .commands = FOR_LABEL, .section = running,
+     HELP("Published method that labels equal values on the GPU, for one band of integers: stava, "
+          "c2fl, ha4 or ha4-32. Unless --tile or -j is given, tiles are as large as memory allows, "
+          "one at a time on each GPU. auto is the fastest method of the CUDA engine. The result "
+          "does not depend on it. Default: auto."),
      .set = set_chosen_text, .at = AT(job.gpu_method)},
-    {"--method", TAKES("auto|stava|c2fl|ha4|connect-v1|connect-v2"), .commands = FOR_BENCH,
+    {"--method", TAKES("auto|connect-v1|connect-v2"), .commands = FOR_SALIENCY | FOR_SIMPLIFY,
      .section = running,
-     HELP("Published method of the CUDA engine: stava, c2fl and ha4 label equal values, connect-v1 "
-          "and connect-v2 build alpha-trees. auto is the fastest method of the CUDA engine. The "
+     HELP("Published method that builds the alpha-tree of each tile on the GPU: connect-v1 or "
+          "connect-v2. Unless --tile or -j is given, tiles are as large as memory allows, one at a "
+          "time on each GPU. auto is the fastest method of the CUDA engine. The result does not "
+          "depend on it. Default: auto."),
+     .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32|connect-v1|connect-v2"), .commands = FOR_INFO,
+     .section = running,
+     HELP("Published method on the GPU: stava, c2fl, ha4 and ha4-32 of label, connect-v1 and "
+          "connect-v2 of saliency and simplify; a job that the method cannot do is an error. The "
           "result does not depend on it. Default: auto."),
+     .set = set_chosen_text, .at = AT(job.gpu_method)},
+    {"--method", TAKES("auto|stava|c2fl|ha4|ha4-32|connect-v1|connect-v2"), .commands = FOR_BENCH,
+     .section = running,
+     HELP("Published method of the CUDA engine: stava, c2fl, ha4 and ha4-32 label equal values, "
+          "connect-v1 and connect-v2 build alpha-trees. auto is the fastest method of the CUDA "
+          "engine. The result does not depend on it. Default: auto."),
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--allow-network", .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "

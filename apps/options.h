@@ -25,7 +25,8 @@ typedef struct bench_request {
     int granularity_px;
     int density_percent;
     int64_t seed;
-    int mirror_px; /* 0: the image is not resized */
+    int mirror_px;        /* 0: the image is not resized */
+    const char *gpu_part; /* of PART gpu: the only part; NULL: all */
     int runs;
 } bench_request;
 

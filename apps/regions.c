@@ -23,12 +23,15 @@ const command regions_command = {
         "from it. LABELS has integers of up to 64 bits in one band. Pixels of one label are one "
         "region, wherever they lie: a region may have several pieces, and labels may have gaps. "
         "Pixels that are 0 or nodata belong to no region. Negative labels are an error.\n\n"
-        "Rows are in ascending order of labels. The result does not depend on the tiling.",
+        "Rows are in ascending order of labels. The result depends neither on the tiling nor on "
+        "the "
+        "number of processes, which share the reading.",
     .example = "qfz regions --table regions.gpkg labels.tif\n"
                "qfz regions --table fields.csv --stats ndvi.tif,1 fields.tif\n"
                "qfz regions --colors colors.tif --quicklook map.png labels.tif\n"
                "qfz regions --neighbours pairs.csv --stats scene.tif labels.tif\n"
-               "qfz regions --polygons regions.fgb --simplify-tolerance 1 labels.tif",
+               "qfz regions --polygons regions.fgb --simplify-tolerance 1 labels.tif\n"
+               "mpirun -n 8 qfz regions --table regions.gpkg --work DIR --resume labels.vrt",
     .check = check,
     .json = run_job_json,
     .run = run_job,

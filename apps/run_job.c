@@ -30,6 +30,9 @@ const json_field run_job_json[] = {
     {"alphas", "Array of the alphas of --alpha, each with alpha and its number of regions; absent "
                "without several of them; inf is null."},
     {"pixels", "Number of valid pixels."},
+    {"wide_pixels", "Number of valid pixels in regions that exceed omega, because a part of them "
+                    "would have less than the minimum area; with --omega and --min-area of "
+                    "simplify only."},
     {"width", "Width of the source raster in pixels."},
     {"height", "Height of the source raster in pixels."},
     {"tiles", "Number of tiles."},
@@ -78,6 +81,23 @@ static void alphas_fields(json *j, const request *r)
     json_close(j, ']');
 }
 
+/* True if regions may exceed omega: the minimum area wins over omega. */
+static bool has_wide(const request *r)
+{
+    return r->job.task == QFZ_SIMPLIFY && r->job.criterion.omega &&
+           (r->job.criterion.min_area > 0 || r->job.min_area_m2 > 0);
+}
+
+static void warn_of_wide(const request *r, const qfz_report *report)
+{
+    if (report->wide_pixels == 0) return;
+    complain(r->command,
+             "%.3g %% of the area (%" PRIu64 " of %" PRIu64 " pixels) is in regions that exceed "
+             "--omega: smaller ones would be below --min-area",
+             100 * (double)report->wide_pixels / (double)report->pixels, report->wide_pixels,
+             report->pixels);
+}
+
 void run_job_fields(json *j, const request *r, const qfz_report *report)
 {
     json_text(j, "command", strrchr(r->command->name, ' ') + 1);
@@ -94,6 +114,7 @@ void run_job_fields(json *j, const request *r, const qfz_report *report)
     json_count(j, "regions", report->regions);
     if (r->job.n_alphas > 0) alphas_fields(j, r);
     json_count(j, "pixels", report->pixels);
+    if (has_wide(r)) json_count(j, "wide_pixels", report->wide_pixels);
     json_integer(j, "width", report->width);
     json_integer(j, "height", report->height);
     json_integer(j, "tiles", report->tiles);
@@ -197,6 +218,7 @@ static int work(request *r, progress *bar, qfz_report *report, run_job_print pri
         if (!r->quiet && text) print_next(r, report->next);
         return EXIT_OK;
     }
+    warn_of_wide(r, report);
     if (!r->quiet && text) print_summary(r, report);
     return print(r, report);
 }

@@ -155,15 +155,17 @@ typedef struct qfz_criterion {
     uint64_t reserved[4];
 } qfz_criterion;
 
-/* Published GPU methods by their names, for gpu_method of jobs and sessions.  A job or session that
- * a method cannot do is refused.
+/* Published GPU methods by their names, for gpu_method of jobs and sessions: the kernels of the
+ * papers in the papers' order.  docs/user/methods.md lists where a method differs from its paper.
+ * The results are those of the default, whose kernels are faster.  A job or session that a method
+ * cannot do is refused.
  *
- * Labels of equal values, one band of integers:
+ * Labels of equal values, one band of integers, 4 or 8 neighbours, without a least area:
  *   stava        Stava, Benes: Connected component labeling in CUDA (GPU Computing Gems, 2011)
  *   c2fl         Chen et al.: Efficient parallel connected component labeling with a coarse-to-fine
  *                strategy (IEEE Access 6, 2018)
- *   ha4          Hennequin, Lacassagne, Cabaret, Meunier: A new direct connected component labeling
- *                and analysis algorithm for GPUs (DASIP 2018)
+ *   ha4, ha4-32  Hennequin, Lacassagne, Cabaret, Meunier: A new direct connected component labeling
+ *                and analysis algorithm for GPUs (DASIP 2018), with words of 64 and of 32 pixels
  * Alpha-trees of sessions:
  *   connect-v1, connect-v2   Carlinet, Kaci, Blin: An alpha-tree algorithm for massively parallel
  *                architectures (IEEE TIP 2025), its two versions */
@@ -472,7 +474,10 @@ typedef struct qfz_report {
     qfz_phase next;         /* job in phases: the phase to run next; ALL: the job is complete */
     int reserved;           /* 0 */
     double alpha;           /* with qfz_job.regions_target: the alpha that was found; else 0 */
-    int64_t retries; /* reads and writes repeated after a failure, since the process started */
+    int64_t retries;      /* reads and writes repeated after a failure, since the process started */
+    uint64_t wide_pixels; /* simplify with a least area and omega: pixels in regions that exceed
+                             omega, because a part of them would have less than the least area; else
+                             0 */
 } qfz_report;
 
 static inline qfz_report qfz_report_default(void)

@@ -15,6 +15,12 @@ extern "C" {
 #define QFZ_PART_RESOLVE ((qfz_part)7)   /* saliency with an exterior: links that change nothing */
 #define QFZ_PART_FILTER ((qfz_part)8)    /* the area filter alone */
 
+/* The first phases of saliency by connect-v1 and connect-v2: the trees of blocks; and border merges
+ * between blocks; and flattening.  Numbers, because C++ has no such qfz_part. */
+#define QFZ_PART_LOCAL 9
+#define QFZ_PART_MERGED 10
+#define QFZ_PART_FLATTENED 11
+
 /* Runs a part, results staying in the session; *ms: wall-clock time of the run without the
  * allocation of memory and without opening the engine. */
 QFZ_CHECKED qfz_status qfz_bench_run(qfz_session *session, qfz_part part, double *ms,

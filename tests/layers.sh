@@ -64,7 +64,7 @@ groups device/ forest/ omega/
 components device/
 filter device/ forest/
 features device/ components/
-published device/ features/
+published device/ features/ forest/ omega/
 engine gpu.h device/ filter/ forest/ saliency/ tree/ omega/ groups/ components/ features/ published/
 TABLE
     ls src/gpu | grep -vxE 'device|filter|forest|saliency|tree|omega|groups|components|features|published|engine|gpu.h|none.c' |

@@ -53,6 +53,9 @@ class Report:
     next_phase: str  #: of a job in phases: the phase to run next; "all": the job is complete
     alpha: float = 0  #: with regions_target: the alpha that was found; else 0
     alpha_regions: tuple[int, ...] = ()  #: of a list of alphas: the number of regions of each
+    #: simplify with omega and min_area: valid pixels in regions that exceed omega, because a part of
+    #: them would have less than the minimum area; else 0
+    wide_pixels: int = 0
 
 
 @dataclass(frozen=True)
@@ -382,6 +385,7 @@ def _report_of(report: _structs.Report) -> Report:
         peak_rss_bytes=report.peak_rss_bytes,
         next_phase=phases[report.next],
         alpha=report.alpha,
+        wide_pixels=report.wide_pixels,
     )
 
 

@@ -185,6 +185,7 @@ class Report(ctypes.Structure):
         ("reserved", c_int),
         ("alpha", c_double),
         ("retries", c_int64),
+        ("wide_pixels", c_uint64),
     ]
 
 

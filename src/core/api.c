@@ -21,7 +21,7 @@ NO_PADDING_AFTER(qfz_plan, engine_reason);
 NO_PADDING_AFTER(qfz_session_options, progress_arg);
 NO_PADDING_AFTER(qfz_buffers, tree_room);
 NO_PADDING_AFTER(qfz_features, stddev);
-NO_PADDING_AFTER(qfz_report, retries);
+NO_PADDING_AFTER(qfz_report, wide_pixels);
 NO_PADDING_AFTER(qfz_image, edges);
 NO_PADDING_AFTER(qfz_tree_table, level);
 NO_PADDING_AFTER(qfz_window, has_transform);

@@ -10,7 +10,7 @@
  *   saliency            load, summarise            | load, saliency
  *   area filter         load, filter->summarise | load, filter->resolve
  *   curve               load, joins
- *   (alpha, omega)      load, summarise | load, partition, border_sums
+ *   (alpha, omega)      load, summarise | load, partition, border_sums, spans
  *                                       | load, partition, paint, number, labels, features
  *
  * Data about single pixels and about inner regions stays in the worker.  Before labelling, only
@@ -28,6 +28,7 @@
 #include "core/histogram.h"
 #include "core/record.h"
 #include "core/rows.h"
+#include "core/span.h"
 #include "core/summary.h"
 
 #ifdef __cplusplus
@@ -158,8 +159,9 @@ typedef struct qfz_engine_groups {
 
 /* ---- Optional: an engine with memory and a clock of its own. */
 typedef struct qfz_engine_device {
-    /* Device memory that a worker allocates for tiles of h x w. */
-    int64_t (*tile_bytes)(const qfz_rule *rule, qfz_kind kind, int32_t h, int32_t w);
+    /* Device memory that a worker allocates for tiles of h x w.  method: as in qfz_worker_spec. */
+    int64_t (*tile_bytes)(const qfz_rule *rule, qfz_kind kind, const char *method, int32_t h,
+                          int32_t w);
 
     /* Device memory that the worker has allocated. */
     int64_t (*bytes)(const qfz_worker *worker);
@@ -267,6 +269,11 @@ typedef struct qfz_engine {
     /* sums[border region] = exact sum of one band (exact.h); n_border_regions * qfz_sum_words()
      * words. */
     qfz_status (*border_sums)(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+
+    /* QFZ_OMEGA with an omega, after border_sums() or without it: the span of each border region
+     * (span.h), qfz_span_words() words each; *wide = the pixels of the inner regions whose span
+     * exceeds omega. */
+    qfz_status (*spans)(qfz_worker *worker, uint64_t *spans, uint64_t *wide, qfz_error *err);
 
     /* records[i] = features of region first_region + i, 0 <= i < n (record.h), with its label, and
      * with QFZ_RECORD_SHARED if it is a border region.  row_area: weight of a pixel in each row of

@@ -254,6 +254,7 @@ const qfz_engine qfz_engine_cpu = {
     .number = qfz_cpu_number,
     .labels = qfz_cpu_labels,
     .border_sums = qfz_cpu_border_sums,
+    .spans = qfz_cpu_spans,
     .features = qfz_cpu_features,
     .paint = qfz_cpu_paint,
     .saliency = saliency,

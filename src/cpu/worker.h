@@ -94,6 +94,7 @@ qfz_status qfz_cpu_partition(qfz_worker *worker, const qfz_exterior *exterior,
 qfz_status qfz_cpu_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err);
 qfz_status qfz_cpu_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err);
 qfz_status qfz_cpu_border_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+qfz_status qfz_cpu_spans(qfz_worker *worker, uint64_t *spans, uint64_t *wide, qfz_error *err);
 qfz_status qfz_cpu_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
                             uint32_t first_region, uint32_t n, uint64_t *records, qfz_error *err);
 qfz_status qfz_cpu_paint(qfz_worker *worker, int band, const void *border_mean, const void *invalid,

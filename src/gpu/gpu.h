@@ -24,11 +24,6 @@ qfz_status qfz_gpu_count(int *n, qfz_error *err);
  * when their workers open. */
 qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err);
 
-/* QFZ_OK if the published method `name` supports this kind of work under this rule; else QFZ_EARG,
- * with a message that names the method.  Needs no device. */
-qfz_status qfz_gpu_can_method(const char *name, const qfz_rule *rule, qfz_kind kind,
-                              qfz_error *err);
-
 /* QFZ_OK if the device supports this kind of work under this rule; else QFZ_EGPU, with a message
  * that says what the device lacks. */
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err);

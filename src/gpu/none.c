@@ -28,14 +28,6 @@ qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_
     return no_cuda(err);
 }
 
-qfz_status qfz_gpu_can_method(const char *name, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
-{
-    (void)name;
-    (void)rule;
-    (void)kind;
-    return no_cuda(err);
-}
-
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
 {
     (void)device;

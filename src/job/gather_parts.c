@@ -85,6 +85,11 @@ qfz_status qfz_gather_parts_save(const qfz_gather_list *gathers, const char *out
     return st;
 }
 
+bool qfz_gather_parts_have(const char *output, int part, int n_parts)
+{
+    return qfz_part_file_exists(output, kind, part, n_parts);
+}
+
 void qfz_gather_parts_delete(const char *output, int part, int n_parts)
 {
     qfz_part_file_delete(output, kind, part, n_parts);

@@ -26,6 +26,9 @@ qfz_status qfz_gather_parts_save(const qfz_gather_list *gathers, const char *out
 qfz_status qfz_gather_parts_add(const qfz_gather_list *gathers, int thread, const char *output,
                                 int part, int n_parts, qfz_error *err);
 
+/* True if the file of a part exists. */
+bool qfz_gather_parts_have(const char *output, int part, int n_parts);
+
 /* Deletes the file of a part, if it exists. */
 void qfz_gather_parts_delete(const char *output, int part, int n_parts);
 

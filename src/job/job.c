@@ -8,12 +8,12 @@
 #include "job/alphas.h"
 #include "job/comparison.h"
 #include "job/defaults.h"
-#include "job/job_identity.h"
 #include "job/output_specs.h"
 #include "job/outputs_labels.h"
 #include "job/raster_options.h"
 #include "job/regions_run.h"
 #include "job/regions_target.h"
+#include "job/same_job.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
 #include "job/task_run.h"
@@ -108,44 +108,6 @@ static qfz_status share_tiles(job_run *c, qfz_error *err)
     return qfz_ranks_agree(c->ranks, st, err);
 }
 
-static qfz_status compare_with_first(job_run *c, const char *here, const char *first,
-                                     bool first_works, qfz_error *err)
-{
-    qfz_job_difference d;
-    if (qfz_job_identity_differs(first, here, &d))
-        return qfz_fail(
-            err, QFZ_EARG,
-            "the processes of a job must have the same options: %s is \"%s\" for rank 0 and "
-            "\"%s\" for rank %d",
-            d.what, d.there, d.here, c->ranks->rank);
-    if (first_works == (c->job->work != NULL)) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG,
-                    "--work must name a folder for all processes of a job, or for none");
-}
-
-/* Refuses different jobs that one launcher has started: they would wait for each other for ever. */
-static qfz_status check_same_job(job_run *c, qfz_error *err)
-{
-    char *here = NULL, *first = NULL;
-    bool first_works = c->job->work != NULL;
-    qfz_status st = qfz_job_identity_make(&here, &c->setup, NULL, c->ranks->n, err);
-    QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(c->ranks, st, err));
-    int64_t bytes = (int64_t)strlen(here) + 1;
-    QFZ_TRY_OR(st, cleanup, qfz_ranks_share(c->ranks, &bytes, sizeof bytes, err));
-    st = QFZ_NEW(&first, bytes, err);
-    QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(c->ranks, st, err));
-    if (c->ranks->rank == 0) memcpy(first, here, (size_t)bytes);
-    QFZ_TRY_OR(st, cleanup, qfz_ranks_share(c->ranks, first, bytes, err));
-    QFZ_TRY_OR(st, cleanup, qfz_ranks_share(c->ranks, &first_works, sizeof first_works, err));
-    st = compare_with_first(c, here, first, first_works, err);
-    st = qfz_ranks_agree(c->ranks, st, err);
-
-cleanup:
-    free(here);
-    free(first);
-    return st;
-}
-
 static qfz_status prepare(job_run *c, qfz_error *err)
 {
     const qfz_job given = c->own;
@@ -155,7 +117,7 @@ static qfz_status prepare(job_run *c, qfz_error *err)
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     c->setup.comparison = c->comparison;
     if (c->ranks->n > 1) {
-        QFZ_TRY(check_same_job(c, err));
+        QFZ_TRY(qfz_same_job_check(&c->setup, c->ranks, err));
         QFZ_TRY(share_tiles(c, err));
     }
     st = qfz_alphas_init(&c->alphas, &given, &c->setup, err);
@@ -205,6 +167,7 @@ static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
     QFZ_TRY(qfz_task_run(passes_of(c->job->task), &c->run, &report->next, err));
     report->regions = c->run.count.total;
     report->pixels = c->run.pixels;
+    report->wide_pixels = c->run.wide;
     if (!c->work) return QFZ_OK;
     if (report->next == QFZ_PHASE_ALL && c->job->task != QFZ_CURVE)
         return qfz_work_folder_end(c->work, c->job, report, err);

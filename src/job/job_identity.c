@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 9 }; /* of all journals; increased when a record changes */
+enum { FORMAT = 10 }; /* of all journals; increased when a record changes */
 
 static void write_list(FILE *out, const char *what, const char *const *list)
 {
@@ -84,6 +84,7 @@ static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int
     write_text(out, "task", tasks[job->task]);
     write_text(out, "source", job->src);
     if (source) qfz_source_describe(source, out);
+    if (source && job->stats) qfz_output_describe(job->stats, out);
     write_text(out, "mask", job->mask);
     write_text(out, "edges", job->edges);
     write_text(out, "nodata rule", rules[job->nodata_rule]);
@@ -131,8 +132,9 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     FILE *out;
     size_t bytes;
     QFZ_TRY(open_text(&out, text, &bytes, err));
-    (void)fprintf(out, "regions\t%llu\npixels\t%llu\n", (unsigned long long)report->regions,
-                  (unsigned long long)report->pixels);
+    (void)fprintf(out, "regions\t%llu\npixels\t%llu\nwide\t%llu\n",
+                  (unsigned long long)report->regions, (unsigned long long)report->pixels,
+                  (unsigned long long)report->wide_pixels);
     if (job->dst) qfz_output_describe(job->dst, out);
     if (job->labels) qfz_output_describe(job->labels, out);
     if (job->regions) qfz_output_describe(job->regions, out);

@@ -4,6 +4,7 @@
 
 #include "job/alphas.h"
 #include "job/defaults.h"
+#include "job/label_outputs.h"
 #include "job/output_specs.h"
 #include "job/regions_run.h"
 #include "job/setup_init.h"
@@ -133,7 +134,7 @@ static void plan_work(qfz_plan *plan, const qfz_setup *setup)
                              ? qfz_output_spec_saliency(setup, job->dst, QFZ_EDGES, 0)
                              : qfz_output_spec_main(setup);
     plan->work_bytes += spec_bytes(&spec);
-    if (job->labels) {
+    if (job->labels || qfz_label_outputs_hide_labels(job)) {
         spec = qfz_output_spec_labels(setup, job->labels, 0);
         plan->work_bytes += spec_bytes(&spec);
     }

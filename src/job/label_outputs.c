@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "job/label_output_parts.h"
 #include "job/neighbour_rows.h"
 #include "job/raster_options.h"
 #include "job/table_columns.h"
@@ -16,6 +17,11 @@ bool qfz_label_outputs_wanted(const qfz_job *job)
     return job->neighbours || job->stats || job->colors || job->polygons ||
            (job->quicklook && job->task != QFZ_SALIENCY) ||
            qfz_zone_columns_needs(job->columns).zones;
+}
+
+bool qfz_label_outputs_hide_labels(const qfz_job *job)
+{
+    return job->task == QFZ_SIMPLIFY && !job->labels && qfz_label_outputs_wanted(job);
 }
 
 /* ---------------------------------------------------------------------------------------- checks
@@ -209,11 +215,17 @@ static qfz_status visit(void *arg, int thread, const qfz_label_tile *tile, qfz_e
     return st;
 }
 
-qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
+qfz_status qfz_label_outputs_pass(qfz_label_outputs *out, qfz_error *err)
 {
     if (!out->facts.zones && !out->neighbours && !out->paints) return QFZ_OK;
-    QFZ_TRY(qfz_label_pass_run(&out->pass, "regions", QFZ_LABEL_OUTPUTS_SHARE / 3,
-                               needs_margin(out), visit, out, err));
+    return qfz_label_pass_run(&out->pass, "regions", QFZ_LABEL_OUTPUTS_SHARE / 3, needs_margin(out),
+                              visit, out, err);
+}
+
+qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
+{
+    QFZ_TRY(out->files.n_parts > 0 ? qfz_label_output_parts_add(out, err)
+                                   : qfz_label_outputs_pass(out, err));
     return qfz_zone_facts_begin_reading(&out->facts, err);
 }
 
@@ -229,6 +241,15 @@ static qfz_status write_pairs(qfz_label_outputs *out, qfz_error *err)
     return qfz_table_finish(out->pairs, err);
 }
 
+qfz_polygon_chains qfz_label_outputs_chains(const qfz_label_outputs *out)
+{
+    return (qfz_polygon_chains){.pass = &out->pass,
+                                .job = out->job,
+                                .source = out->source,
+                                .folder = out->folder,
+                                .memory_bytes = out->memory_bytes};
+}
+
 /* Records are no longer needed when polygons are made, which take their memory. */
 qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
 {
@@ -236,8 +257,8 @@ qfz_status qfz_label_outputs_finish(qfz_label_outputs *out, qfz_error *err)
     if (out->neighbours) QFZ_TRY(write_pairs(out, err));
     if (out->paints) QFZ_TRY(qfz_label_paint_finish(&out->paint, QFZ_LABEL_OUTPUTS_SHARE / 3, err));
     if (!out->job->polygons) return QFZ_OK;
-    return qfz_polygon_rows_write(&out->pass, out->job, out->source, out->memory_bytes, out->folder,
-                                  &out->polygons, &out->counts, err);
+    const qfz_polygon_chains chains = qfz_label_outputs_chains(out);
+    return qfz_polygon_rows_write(&chains, &out->files, &out->polygons, &out->counts, err);
 }
 
 qfz_status qfz_label_outputs_place(qfz_label_outputs *out, qfz_error *err)

@@ -8,6 +8,7 @@
 #include "job/label_paint.h"
 #include "job/label_pass.h"
 #include "job/polygon_rows.h"
+#include "job/part_files.h"
 #include "job/values.h"
 #include "job/zone_columns.h"
 
@@ -21,6 +22,8 @@ typedef struct qfz_label_outputs {
     qfz_source *image;    /* whose values are counted, and give levels, by rule; NULL: those of
                              --stats do, or none */
     const qfz_rule *rule;
+    qfz_part_files files; /* n_parts > 0: the labels are not read for records and chains, since the
+                             processes of the job have saved them (label_output_parts.h) */
 
     const qfz_source *shown; /* by the quicklook; NULL: none */
     char folder[4096];
@@ -38,6 +41,10 @@ typedef struct qfz_label_outputs {
 /* True if the job has outputs of this kind beside the table of regions. */
 bool qfz_label_outputs_wanted(const qfz_job *job);
 
+/* True if these outputs are made from a raster of labels that is no output: it is written beside
+ * the others, and never gets a name. */
+bool qfz_label_outputs_hide_labels(const qfz_job *job);
+
 /* Checks what is known before labels are: names of outputs and columns, the raster of --stats, and
  * whether the memory that qfz_label_outputs will have suffices for polygons. */
 qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64_t memory_bytes,
@@ -54,8 +61,14 @@ qfz_status qfz_label_outputs_plan(qfz_label_outputs *outputs, qfz_error *err);
 qfz_status qfz_label_outputs_open(qfz_label_outputs *outputs, qfz_error *err);
 void qfz_label_outputs_close(qfz_label_outputs *outputs); /* deletes unfinished files */
 
-/* The pass over the labels for tables and pictures.  Then outputs->facts can be read, once. */
+/* The pass over the labels for tables and pictures; nothing if none of them needs it. */
+qfz_status qfz_label_outputs_pass(qfz_label_outputs *outputs, qfz_error *err);
+
+/* The pass, or the records that the parts have saved.  Then outputs->facts can be read, once. */
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *outputs, qfz_error *err);
+
+/* What polygons are made from. */
+qfz_polygon_chains qfz_label_outputs_chains(const qfz_label_outputs *outputs);
 
 /* Writes the outputs, complete but under temporary names; polygons by passes of their own.  The
  * facts are closed. */

@@ -17,7 +17,12 @@ typedef struct qfz_label_pass {
     qfz_tiling tiling;
     int n_threads;
     qfz_job_progress *progress;
+    bool is_part; /* rows y0..y1 alone are visited; else all */
+    int64_t y0, y1;
 } qfz_label_pass;
+
+/* The rows of the raster that a pass visits: all of them, or the range of this process. */
+void qfz_label_pass_rows(const qfz_label_pass *pass, int64_t h, int64_t *y0, int64_t *y1);
 
 /* Processes a tile in the thread of this number. */
 typedef qfz_status (*qfz_label_visit_fn)(void *arg, int thread, const qfz_label_tile *tile,
@@ -26,7 +31,8 @@ typedef qfz_status (*qfz_label_visit_fn)(void *arg, int thread, const qfz_label_
 /* The tiles with their margin (regions/label_tile.h), or without. */
 qfz_box qfz_label_pass_box(const qfz_tiling *tiling, qfz_box box, bool margin);
 
-/* Calls visit(arg) for every tile, as a step of the job's progress. */
+/* Calls visit(arg) for every tile of the pass's rows, cut off where they end, as a step of the
+ * job's progress. */
 qfz_status qfz_label_pass_run(const qfz_label_pass *pass, const char *step, double share,
                               bool margin, qfz_label_visit_fn visit, void *arg, qfz_error *err);
 

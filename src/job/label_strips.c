@@ -22,6 +22,8 @@ typedef struct window { /* of one thread */
 typedef struct strips {
     const qfz_label_pass *pass;
     qfz_tiling tiling;
+    int64_t y0, y1;     /* rows of the raster */
+    int64_t first, n_y; /* rows of strips that they touch */
     int64_t n_segments; /* of a column of strips */
     qfz_strip_visit_fn visit;
     void *arg;
@@ -63,8 +65,11 @@ static qfz_status choose(strips *s, const qfz_source_info *info, int32_t tile_px
     const int64_t px = larger(bytes / (s->pass->is_narrow ? 4 : 8), LEAST_PX);
     QFZ_TRY(
         choose_tiling(&s->tiling, info, (int64_t)tile_px * tile_px <= px ? tile_px : 0, px, err));
-    const int64_t wanted = s->tiling.n_y / STRIPS_OF_SEGMENT;
-    s->n_segments = smaller(larger(wanted, n), smaller(n * SEGMENTS_OF_THREAD, s->tiling.n_y));
+    qfz_label_pass_rows(s->pass, info->h, &s->y0, &s->y1);
+    s->first = s->y0 / s->tiling.tile_h;
+    s->n_y = s->y0 < s->y1 ? (s->y1 - 1) / s->tiling.tile_h + 1 - s->first : 0;
+    const int64_t wanted = s->n_y / STRIPS_OF_SEGMENT;
+    s->n_segments = smaller(larger(wanted, n), smaller(n * SEGMENTS_OF_THREAD, s->n_y));
     return QFZ_OK;
 }
 
@@ -126,7 +131,8 @@ static qfz_status read_rows(const strips *s, int thread, int64_t y0, int64_t y1,
 static qfz_status visit_strip(strips *s, int thread, int64_t ty, int64_t tx, qfz_error *err)
 {
     const qfz_tiling *const t = &s->tiling;
-    const qfz_box strip = qfz_tiling_box(t, ty, tx);
+    const qfz_box whole = qfz_tiling_box(t, ty, tx);
+    const qfz_box strip = {larger(whole.y0, s->y0), whole.x0, smaller(whole.y1, s->y1), whole.x1};
     const qfz_box box = {moved(strip.y0, t->h), moved(strip.x0, t->w), moved(strip.y1, t->h),
                          moved(strip.x1, t->w)};
     const qfz_box needed = {box.y0 - 1, box.x0 - 1, box.y1 + 1, box.x1 + 1};
@@ -150,8 +156,9 @@ static qfz_status visit_strip(strips *s, int thread, int64_t ty, int64_t tx, qfz
 static qfz_status visit_segment(void *arg, int64_t item, int thread, qfz_error *err)
 {
     strips *const s = arg;
-    const int64_t tx = item / s->n_segments, i = item % s->n_segments, n_y = s->tiling.n_y;
-    for (int64_t ty = i * n_y / s->n_segments; ty < (i + 1) * n_y / s->n_segments; ty++) {
+    const int64_t tx = item / s->n_segments, i = item % s->n_segments;
+    const int64_t end = s->first + (i + 1) * s->n_y / s->n_segments;
+    for (int64_t ty = s->first + i * s->n_y / s->n_segments; ty < end; ty++) {
         QFZ_TRY(visit_strip(s, thread, ty, tx, err));
         QFZ_TRY(qfz_progress_advance(s->pass->progress, err));
     }
@@ -165,7 +172,7 @@ qfz_status qfz_label_strips_run(const qfz_label_pass *pass, const qfz_source_inf
     strips s = {.pass = pass, .visit = visit, .arg = arg};
     QFZ_TRY(choose(&s, info, tile_px, bytes, err));
     QFZ_TRY(QFZ_NEW_ZERO(&s.windows, pass->n_threads, err));
-    qfz_progress_begin(pass->progress, step, share, s.tiling.n_x * s.tiling.n_y);
+    qfz_progress_begin(pass->progress, step, share, s.tiling.n_x * s.n_y);
     const qfz_status st =
         qfz_parallel_for_once(pass->n_threads, s.tiling.n_x * s.n_segments, visit_segment, &s, err);
     for (int i = 0; i < pass->n_threads; i++)

@@ -20,8 +20,9 @@ typedef struct qfz_label_strip {
 typedef qfz_status (*qfz_strip_visit_fn)(void *arg, int thread, const qfz_label_strip *strip,
                                          qfz_error *err);
 
-/* Visits boxes that cover the raster.  pass->tiling is not used.  tile_px > 0: strips are squares
- * of that side.  bytes: of memory for each thread. */
+/* Visits boxes that cover the raster; of a part, those of its rows, moved up by one pixel.
+ * pass->tiling is not used.  tile_px > 0: strips are squares of that side.  bytes: of memory for
+ * each thread. */
 qfz_status qfz_label_strips_run(const qfz_label_pass *pass, const qfz_source_info *info,
                                 int32_t tile_px, int64_t bytes, const char *step, double share,
                                 qfz_strip_visit_fn visit, void *arg, qfz_error *err);

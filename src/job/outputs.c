@@ -70,18 +70,30 @@ bool qfz_outputs_has_layout(const qfz_job *job)
     return job->task == QFZ_SALIENCY && job->layout != QFZ_EDGES;
 }
 
+bool qfz_outputs_hides(const qfz_outputs *out, int i)
+{
+    return i == QFZ_SECOND && out->hides_labels;
+}
+
 qfz_sink_options qfz_outputs_options(const qfz_outputs *out, int i)
 {
     const qfz_job *const job = out->run->setup->job;
-    if (qfz_outputs_has_layout(job)) return qfz_job_edges_options(job, out->run->n_parts);
+    if (qfz_outputs_has_layout(job) || qfz_outputs_hides(out, i))
+        return qfz_job_hidden_options(job, out->run->n_parts);
     return qfz_job_sink_options(job, out->specs[i].path);
+}
+
+static qfz_status name_beside(char path[QFZ_PATH_BYTES], const char *dst, const char *extension,
+                              qfz_error *err)
+{
+    const int n = snprintf(path, QFZ_PATH_BYTES, "%s.%s", dst, extension);
+    return n < QFZ_PATH_BYTES ? QFZ_OK : qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
 }
 
 qfz_status qfz_outputs_name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_parts,
                                   qfz_error *err)
 {
-    const int n = snprintf(path, QFZ_PATH_BYTES, "%s.edges.%s", dst, n_parts > 1 ? "vrt" : "tif");
-    return n < QFZ_PATH_BYTES ? QFZ_OK : qfz_fail(err, QFZ_EARG, "%s: the name is too long", dst);
+    return name_beside(path, dst, n_parts > 1 ? "edges.vrt" : "edges.tif", err);
 }
 
 qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, int n_parts,
@@ -96,7 +108,7 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
                         "out, or name a local file",
                         job->dst);
     QFZ_TRY(qfz_outputs_name_edges(path, job->dst, n_parts, err));
-    const qfz_sink_options options = qfz_job_edges_options(job, n_parts);
+    const qfz_sink_options options = qfz_job_hidden_options(job, n_parts);
     qfz_sink_spec spec = qfz_output_spec_saliency(setup, path, QFZ_EDGES, 0);
     qfz_outputs_place(&spec, setup, options.format, 0, n_parts);
     return qfz_sink_check(source, &options, &spec, err);
@@ -109,6 +121,10 @@ static qfz_status place_all(qfz_outputs *out, qfz_error *err)
     if (qfz_outputs_has_layout(setup->job)) {
         QFZ_TRY(qfz_outputs_name_edges(out->edges, setup->job->dst, run->n_parts, err));
         out->specs[QFZ_MAIN].path = out->edges;
+    }
+    if (out->hides_labels) {
+        QFZ_TRY(name_beside(out->hidden, setup->job->dst, "labels.tif", err));
+        out->specs[QFZ_SECOND].path = out->hidden;
     }
     for (int i = 0; i < out->n_rasters; i++)
         qfz_outputs_place(&out->specs[i], setup, qfz_outputs_options(out, i).format, run->part,

@@ -26,8 +26,10 @@ typedef struct qfz_outputs {
     int n_rasters;
     qfz_sink_spec specs[QFZ_RASTERS];
     bool type_is_open; /* the type of specs[QFZ_MAIN] follows from the pixels of the only tile */
+    bool hides_labels; /* specs[QFZ_SECOND] are labels that never get a name */
 
     char edges[QFZ_PATH_BYTES];   /* path of the raster of edges, if that is not the result */
+    char hidden[QFZ_PATH_BYTES];  /* path of hidden labels */
     qfz_sink *sinks[QFZ_RASTERS]; /* NULL: not open, or this process has no rows */
     qfz_output_journal *journal;  /* NULL: none */
     qfz_region_records *regions;

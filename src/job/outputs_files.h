@@ -32,6 +32,9 @@ void qfz_outputs_delete_part(const qfz_job *job, int part, int n_parts);
 qfz_status qfz_outputs_name_edges(char path[QFZ_PATH_BYTES], const char *dst, int n_parts,
                                   qfz_error *err);
 
+/* True if raster i never gets its name. */
+bool qfz_outputs_hides(const qfz_outputs *outputs, int i);
+
 /* Options of raster i as it is written before the join. */
 qfz_sink_options qfz_outputs_options(const qfz_outputs *outputs, int i);
 

@@ -139,7 +139,7 @@ static qfz_status finish_rasters(qfz_outputs *out, qfz_error *err)
     const qfz_job *const job = out->run->setup->job;
     for (int i = 0; i < out->n_rasters; i++) {
         const char *const path = out->specs[i].path;
-        if (qfz_output_is_vrt(job->format, path)) continue;
+        if (qfz_outputs_hides(out, i) || qfz_output_is_vrt(job->format, path)) continue;
         if (out->specs[i].n_parts > 0) QFZ_TRY(merge_parts(out, i, err));
         QFZ_TRY(finish(out, out->sinks[i], path, err));
     }
@@ -161,6 +161,7 @@ static qfz_status place(qfz_outputs *out, qfz_error *err)
     const qfz_job *const job = out->run->setup->job;
     for (int i = 0; i < out->n_rasters; i++) {
         const qfz_sink_options options = qfz_outputs_options(out, i);
+        if (qfz_outputs_hides(out, i)) continue;
         if (qfz_output_is_vrt(job->format, out->specs[i].path))
             QFZ_TRY(join_parts(out, &options, &out->specs[i], NULL, err));
         else if (out->sinks[i])
@@ -182,7 +183,8 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
     if (out->picture) QFZ_TRY(qfz_png_commit(out->picture, err));
     for (int i = 0; i < out->n_rasters; i++) {
         const qfz_sink_options options = qfz_outputs_options(out, i);
-        if (qfz_output_is_vrt(job->format, out->specs[i].path)) continue;
+        if (qfz_outputs_hides(out, i) || qfz_output_is_vrt(job->format, out->specs[i].path))
+            continue;
         if (out->specs[i].n_parts > 0)
             QFZ_TRY(join_parts(out, &options, &out->specs[i], out->sinks[i], err));
         else

@@ -3,8 +3,7 @@
 #ifndef QFZ_POLYGON_ROWS_H
 #define QFZ_POLYGON_ROWS_H
 
-#include "job/label_pass.h"
-#include "raster/raster.h"
+#include "job/polygon_chains.h"
 
 /* Checks what is known before labels are: the name and format of job->polygons, and the memory that
  * simplification needs, in a raster of w x h pixels. */
@@ -15,15 +14,11 @@ typedef struct qfz_polygon_counts {
     uint64_t labels, pixels;
 } qfz_polygon_counts;
 
-/* Traces the labels of a pass (its tiling is not used), and writes a row for each label, ascending:
- * label, pixels, area, and a multipolygon.  source: of the georeference, located.  folder: of
- * temporary files.  The caller places, commits and closes *table, which is finished. */
-qfz_status qfz_polygon_rows_write(const qfz_label_pass *pass, const qfz_job *job,
-                                  const qfz_source *source, int64_t memory_bytes,
-                                  const char *folder, qfz_table **table, qfz_polygon_counts *counts,
-                                  qfz_error *err);
-
-/* The run time of both steps, relative to the passes of the job. */
-#define QFZ_POLYGONS_SHARE 1.0
+/* Traces the labels of a pass, or joins what the parts of a job have traced (files->n_parts > 0),
+ * and writes a row for each label, ascending: label, pixels, area, and a multipolygon.  from: the
+ * members that its caller sets.  The caller places, commits and closes *table, which is finished.
+ */
+qfz_status qfz_polygon_rows_write(const qfz_polygon_chains *from, const qfz_part_files *files,
+                                  qfz_table **table, qfz_polygon_counts *counts, qfz_error *err);
 
 #endif

@@ -81,7 +81,7 @@ qfz_sink_options qfz_job_colors_options(const qfz_job *job)
                               .has_journal = job->work != NULL};
 }
 
-qfz_sink_options qfz_job_edges_options(const qfz_job *job, int n_parts)
+qfz_sink_options qfz_job_hidden_options(const qfz_job *job, int n_parts)
 {
     return (qfz_sink_options){.output = qfz_job_output_options(job),
                               .format = n_parts > 1 ? "VRT" : "GTiff",

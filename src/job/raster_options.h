@@ -25,9 +25,9 @@ qfz_sink_options qfz_job_sink_options(const qfz_job *job, const char *path);
 /* Of the raster job->colors: its extension alone selects the format. */
 qfz_sink_options qfz_job_colors_options(const qfz_job *job);
 
-/* Of the raster of edges from which another layout of saliency is derived: an intermediate file for
- * one process, a VRT over the parts of n_parts processes. */
-qfz_sink_options qfz_job_edges_options(const qfz_job *job, int n_parts);
+/* Of a raster from which others are made, and that is no output, such as the edges of another
+ * layout of saliency: a file of one process, or a VRT over the parts of n_parts processes. */
+qfz_sink_options qfz_job_hidden_options(const qfz_job *job, int n_parts);
 
 /* The name of the raster of labels that the job writes, or NULL. */
 const char *qfz_job_label_raster(const qfz_job *job);

@@ -6,6 +6,7 @@
 #include "core/criterion.h"
 #include "job/label_outputs.h"
 #include "job/raster_options.h"
+#include "job/setup_check.h"
 
 static qfz_status check_stats(const qfz_job *job, qfz_error *err)
 {
@@ -55,9 +56,13 @@ static qfz_status check_overviews(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
+static bool in_parts(const qfz_job *job)
+{
+    return job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1);
+}
+
 static qfz_status check_attributes(const qfz_job *job, qfz_error *err)
 {
-    const bool in_parts = job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1);
     if (!job->attribute_table) return QFZ_OK;
     if (job->task == QFZ_REGIONS || job->task == QFZ_CURVE || job->task == QFZ_SALIENCY)
         return qfz_fail(err, QFZ_EARG,
@@ -70,7 +75,7 @@ static qfz_status check_attributes(const qfz_job *job, qfz_error *err)
     if (!qfz_job_label_raster(job))
         return qfz_fail(err, QFZ_EARG,
                         "an attribute table belongs to a raster of labels; name one by --labels");
-    if (in_parts)
+    if (in_parts(job))
         return qfz_fail(err, QFZ_EARG,
                         "an attribute table is written by a job of one process; leave it out, and "
                         "join the table by its column label");
@@ -105,8 +110,10 @@ qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
     QFZ_TRY(qfz_criterion_check(&job->criterion, err));
     if (job->criterion.weights || job->edges)
         return qfz_fail(err, QFZ_EARG, "regions takes neither weights nor levels of edges");
-    if (job->work || job->phase != QFZ_PHASE_ALL || (job->ranks && job->ranks->n > 1))
-        return qfz_fail(err, QFZ_EARG, "regions runs as one process, without a work folder");
+    if (job->phase == QFZ_PHASE_RESOLVE)
+        return qfz_fail(err, QFZ_EARG,
+                        "regions has no phase resolve: phase stitch writes the outputs");
+    QFZ_TRY(qfz_setup_check_phase(job, err));
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
     if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
     if (job->retries < 0 || !(job->retry_wait_s >= 0))
@@ -137,10 +144,9 @@ qfz_status qfz_regions_check_of_task(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG,
                         "%s: simplify has no --stats; use qfz regions with its --labels",
                         job->stats);
-    if (job->task == QFZ_SIMPLIFY && !job->labels)
+    if (in_parts(job) && qfz_label_outputs_hide_labels(job))
         return qfz_fail(err, QFZ_EARG,
-                        "%s: it is made from the labels of the regions; name a raster of labels, "
-                        "--labels",
+                        "%s: several processes make it from a raster of labels; name one, --labels",
                         output);
     return check_stats(job, err);
 }

@@ -1,235 +1,270 @@
 /* SPDX-License-Identifier: MIT */
+/* regions_run.c - a job of one process makes its outputs from a pass over the labels.  Of several
+ * processes, or with a work folder, each saves what it gathers of the rows of its part, whole
+ * blocks of the source; then one process joins the parts and makes the outputs. */
 #include "job/regions_run.h"
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
-#include "core/memory.h"
 #include "core/parallel.h"
-#include "job/label_outputs.h"
-#include "job/output_names.h"
-#include "job/raster_options.h"
-#include "job/regions_check.h"
+#include "job/label_output_parts.h"
+#include "job/temp_folder.h"
+#include "job/regions_state.h"
+#include "job/same_job.h"
 #include "job/setup_init.h"
-#include "job/setup_memory.h"
-#include "job/setup_seconds.h"
+#include "job/work_folder.h"
 #include "job/zone_rows.h"
 
 typedef struct regions_run {
-    qfz_job job; /* its outputs are named without symbolic links */
-    char *links[QFZ_OUTPUTS_MAX];
-    qfz_source *source;
-    qfz_source **readers; /* one for each thread */
-    int n_readers;
-    qfz_step_times times;
-    qfz_job_progress progress;
-    qfz_label_outputs outputs;
-    qfz_table *table;
+    qfz_regions_state state;
+    const qfz_ranks *ranks;
+    qfz_setup setup; /* job, rule and tiling alone: what the job is for its work folder */
+    qfz_work_folder *work;
+    qfz_part_files files; /* n_parts = 0: one process, without a work folder */
+    int part;             /* of this process, from 0 */
+    char base[4096];      /* files.output */
 } regions_run;
 
-static qfz_status read_labels(void *arg, int thread, qfz_box box, qfz_label_grid labels,
-                              qfz_error *err)
+static bool is_first(const regions_run *run)
 {
-    regions_run *const run = arg;
-    return qfz_source_read_labels(run->readers[thread], box, labels, err);
+    return run->ranks->rank == 0;
 }
 
-static qfz_status check_outputs(regions_run *run, int64_t memory_bytes, qfz_error *err)
+/* ------------------------------------------------------------------------------------------ parts
+ */
+/* Files of parts lie in the work folder; without one, beside the first output. */
+static qfz_status name_files(regions_run *run, qfz_error *err)
 {
-    const qfz_output_options options = qfz_job_output_options(&run->job);
-    if (run->job.regions)
-        QFZ_TRY(qfz_table_check(run->source, &options, run->job.regions, QFZ_POINTS, err));
-    return qfz_label_outputs_check(&run->job, run->source, memory_bytes, err);
-}
-
-static qfz_status open_readers(regions_run *run, int n, qfz_error *err)
-{
-    QFZ_TRY(QFZ_NEW_ZERO(&run->readers, n, err));
-    run->n_readers = n;
-    for (int i = 0; i < n; i++)
-        QFZ_TRY(qfz_source_open_reader(&run->readers[i], run->source, err));
+    qfz_job *const job = &run->state.job;
+    const char **names[QFZ_OUTPUTS_MAX], *output = NULL;
+    qfz_output_names_of(job, names);
+    for (int i = 0; i < QFZ_OUTPUTS_MAX && !output; i++)
+        if (*names[i] && !qfz_object_is(*names[i])) output = *names[i];
+    if (!job->work && !output)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: several processes need a folder for their records; name one as work "
+                        "folder",
+                        job->src);
+    const int n = job->work ? snprintf(run->base, sizeof run->base, "%s/regions", job->work)
+                            : snprintf(run->base, sizeof run->base, "%s", output);
+    if (n < 0 || (size_t)n >= sizeof run->base)
+        return qfz_fail(err, QFZ_EARG, "%s: the name is too long", job->work ? job->work : output);
+    run->files.output = run->base;
     return QFZ_OK;
 }
 
-/* The budget: some for the program itself and its libraries; an eighth of it for GDAL's blocks;
- * half of the rest for tiles and records, since tables and heaps need theirs too. */
-static int64_t outputs_bytes(int64_t budget)
+static void number_parts(regions_run *run)
 {
-    const int64_t program = 68 << 20, least = 8 << 20;
-    const int64_t bytes = (budget - budget / 8 - program) / 2;
-    return bytes > least ? bytes : least;
+    const qfz_job *const job = &run->state.job;
+    if (job->phase == QFZ_PHASE_ALL) {
+        run->part = run->ranks->rank;
+        run->files.n_parts = run->ranks->n;
+    } else {
+        run->part = job->part - 1;
+        run->files.n_parts = qfz_work_folder_n_parts(run->work);
+    }
 }
 
-/* Polygons alone read each block of a file once: no more of them stay in memory than a thread needs
- * for a row of blocks. */
-static void limit_cache(const regions_run *run)
+/* What the job is, whatever its tiles are: blocks take their place. */
+static void describe_job(regions_run *run)
 {
-    const qfz_job *const job = &run->job;
-    const qfz_source_info *const info = qfz_source_get_info(run->source);
-    const int64_t usual = qfz_setup_first_cache(job);
-    const bool alone =
-        job->polygons && !job->regions && !job->neighbours && !job->colors && !job->quicklook;
-    if (!alone || qfz_source_cache_bytes(run->source, info->w) == 0) return;
-    const int64_t bytes = 2 * info->w * info->block_h * info->px_bytes * run->n_readers;
-    if (bytes < usual) qfz_raster_set_cache(job->config, bytes);
+    const qfz_source_info *const info = qfz_source_get_info(run->state.source);
+    run->setup =
+        (qfz_setup){.job = &run->state.job,
+                    .rule = {.connectivity = 4, .distance = run->state.job.criterion.distance},
+                    .tiling = {.w = info->w,
+                               .h = info->h,
+                               .tile_w = info->block_w,
+                               .tile_h = info->block_h,
+                               .n_x = (info->w - 1) / info->block_w + 1,
+                               .n_y = (info->h - 1) / info->block_h + 1}};
 }
 
-/* Less than this does not hold the program with its tables; more may be needed for a polygon with
- * long borders. */
-static qfz_status check_budget(const qfz_job *job, int64_t picture_bytes, qfz_error *err)
+static qfz_status find_part(regions_run *run, qfz_error *err)
 {
-    const int64_t mb = 1000000,
-                  least = (job->polygons ? 120 : 80) * mb + (picture_bytes + mb - 1) / mb * mb;
-    if (job->memory_bytes == 0 || job->memory_bytes >= least) return QFZ_OK;
-    return qfz_fail(err, QFZ_ENOMEM,
-                    "%s: %.4g MB of memory are too little for this job; use --memory %lldMB or "
-                    "more",
-                    job->src, (double)job->memory_bytes / 1e6, (long long)least / 1000000);
+    const qfz_job *const job = &run->state.job;
+    describe_job(run);
+    if (run->ranks->n > 1) QFZ_TRY(qfz_same_job_check(&run->setup, run->ranks, err));
+    if (job->work)
+        QFZ_TRY(qfz_work_folder_open(&run->work, &run->setup, run->ranks, run->state.source, err));
+    if (run->ranks->n == 1 && !run->work) return QFZ_OK;
+    number_parts(run);
+    return qfz_ranks_agree(run->ranks, name_files(run, err), err);
 }
 
-/* Checks the job and plans its pass. */
-static qfz_status prepare(regions_run *run, qfz_error *err)
+static int64_t first_row(const regions_run *run, int part)
 {
-    qfz_job *const job = &run->job;
-    const qfz_source_options options = qfz_job_source_options(job);
-    int64_t bytes;
-    QFZ_TRY(qfz_regions_check(job, err));
-    QFZ_TRY(qfz_job_budget(job, &bytes, err));
-    QFZ_TRY(check_budget(job, 0, err));
-    QFZ_TRY(qfz_output_names_follow(job, run->links, err));
-    QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
-    QFZ_TRY(qfz_source_open(&run->source, &options, err));
-    const qfz_source_info *const info = qfz_source_get_info(run->source);
-    QFZ_TRY(check_budget(job, qfz_picture_bytes(job, info->w, info->h), err));
-    QFZ_TRY(check_outputs(run, outputs_bytes(bytes), err));
-    qfz_zone_needs needs = qfz_zone_columns_needs(job->columns);
-    needs.zones = job->regions || !job->polygons; /* polygons are counted, too */
-    run->outputs = (qfz_label_outputs){
-        .job = job,
-        .source = run->source,
-        .pass = {.read = read_labels,
-                 .arg = run,
-                 .is_narrow = qfz_source_has_narrow_labels(run->source),
-                 .n_threads = qfz_job_threads(job),
-                 .progress = &run->progress},
-        .memory_bytes = outputs_bytes(bytes),
-        .needs = needs,
-    };
-    return qfz_label_outputs_plan(&run->outputs, err);
+    const qfz_tiling *const blocks = &run->setup.tiling;
+    const int64_t y = qfz_part_first_row(blocks->n_y, part, run->files.n_parts) * blocks->tile_h;
+    return y < blocks->h ? y : blocks->h;
 }
 
-static qfz_status open_run(regions_run *run, qfz_error *err)
+/* Saves what this process gathers, unless a run that was killed has. */
+static qfz_status save_part(regions_run *run, qfz_error *err)
 {
-    QFZ_TRY(qfz_parallel_check(qfz_job_threads(&run->job), 0, err));
-    QFZ_TRY(prepare(run, err));
-    QFZ_TRY(open_readers(run, run->outputs.pass.n_threads, err));
-    limit_cache(run);
-    return qfz_label_outputs_open(&run->outputs, err);
+    static const qfz_part_files none = {.n_parts = 0};
+    qfz_regions_state *const state = &run->state;
+    if (run->work && qfz_label_output_parts_have(&run->files, run->part)) return QFZ_OK;
+    QFZ_TRY(qfz_regions_state_plan(state, &none, err));
+    state->outputs.pass.is_part = true;
+    state->outputs.pass.y0 = first_row(run, run->part);
+    state->outputs.pass.y1 = first_row(run, run->part + 1);
+    QFZ_TRY(qfz_regions_state_begin(state, err));
+    const qfz_status st = qfz_label_output_parts_save(&state->outputs, &run->files, run->part, err);
+    state->outputs = (qfz_label_outputs){0};
+    return st;
 }
 
-static void close_run(regions_run *run)
+static qfz_status check_parts(const regions_run *run, qfz_error *err)
 {
-    qfz_table_close(run->table);
-    qfz_label_outputs_close(&run->outputs);
-    for (int i = 0; i < run->n_readers; i++)
-        qfz_source_close(run->readers[i]);
-    free(run->readers);
-    qfz_source_close(run->source);
-    for (int i = 0; i < QFZ_OUTPUTS_MAX; i++)
-        free(run->links[i]);
+    for (int part = 0; part < run->files.n_parts; part++)
+        if (!qfz_label_output_parts_have(&run->files, part))
+            return qfz_fail(err, QFZ_EARG,
+                            "%s: part %d of %d is not complete; run its --phase summarise first",
+                            run->state.job.work, part + 1, run->files.n_parts);
+    return QFZ_OK;
 }
 
+/* Without a work folder nobody needs the files of parts any more, whatever has failed; with one,
+ * they stay until the job is complete. */
+static void delete_parts(const regions_run *run, bool is_complete)
+{
+    if (run->files.n_parts == 0) return;
+    if (!run->work)
+        qfz_label_output_parts_delete(&run->files, run->part);
+    else if (is_complete && is_first(run))
+        qfz_part_files_delete_all(run->base);
+}
+
+/* ---------------------------------------------------------------------------------------- outputs
+ */
 /* The outputs are complete on disk before the first of them gets its name. */
 static qfz_status write_outputs(regions_run *run, qfz_report *report, qfz_error *err)
 {
-    qfz_label_outputs *const outputs = &run->outputs;
+    qfz_regions_state *const state = &run->state;
+    qfz_label_outputs *const outputs = &state->outputs;
+    qfz_table **const table = &state->table;
     if (outputs->needs.zones)
-        QFZ_TRY(qfz_zone_rows_write(outputs, &run->table, &report->regions, &report->pixels, err));
-    if (run->table) QFZ_TRY(qfz_table_finish(run->table, err));
+        QFZ_TRY(qfz_zone_rows_write(outputs, table, &report->regions, &report->pixels, err));
+    if (*table) QFZ_TRY(qfz_table_finish(*table, err));
     QFZ_TRY(qfz_label_outputs_finish(outputs, err));
     if (!outputs->needs.zones) {
         report->regions = outputs->counts.labels;
         report->pixels = outputs->counts.pixels;
     }
-    if (run->table) QFZ_TRY(qfz_table_place(run->table, err));
+    if (run->work) QFZ_TRY(qfz_work_folder_finish(run->work, err));
+    if (*table) QFZ_TRY(qfz_table_place(*table, err));
     QFZ_TRY(qfz_label_outputs_place(outputs, err));
-    if (run->table) QFZ_TRY(qfz_table_commit(run->table, err));
+    if (*table) QFZ_TRY(qfz_table_commit(*table, err));
     return qfz_label_outputs_commit(outputs, err);
+}
+
+/* Temporary files of outputs that killed runs have left. */
+static void clean_outputs(const qfz_job *job)
+{
+    qfz_label_outputs_clean(job);
+    if (job->regions) qfz_output_clean(job->regions, qfz_temp_folder_local(job));
+}
+
+static qfz_status make_outputs(regions_run *run, qfz_report *report, qfz_error *err)
+{
+    qfz_regions_state *const state = &run->state;
+    if (run->files.n_parts > 0) QFZ_TRY(check_parts(run, err));
+    if (run->work) clean_outputs(&state->job);
+    QFZ_TRY(qfz_regions_state_plan(state, &run->files, err));
+    QFZ_TRY(qfz_regions_state_begin(state, err));
+    QFZ_TRY(qfz_label_outputs_gather(&state->outputs, err));
+    return write_outputs(run, report, err);
+}
+
+/* -------------------------------------------------------------------------------------- the job */
+/* *done: a resumed job is complete already; its counts are in *report. */
+static qfz_status look_for_end(regions_run *run, qfz_report *report, bool *done, qfz_error *err)
+{
+    *done =
+        run->work && is_first(run) && qfz_work_folder_is_done(run->work, &run->state.job, report);
+    if (*done) qfz_work_folder_clean(run->work);
+    QFZ_TRY(qfz_ranks_share(run->ranks, done, sizeof *done, err));
+    return qfz_ranks_share(run->ranks, report, sizeof *report, err);
+}
+
+/* Outputs that a killed run of the same job left under their final names may be replaced. */
+static qfz_status check_names(regions_run *run, qfz_error *err)
+{
+    run->state.job.overwrite |= run->work && qfz_work_folder_is_finishing(run->work);
+    const qfz_status st =
+        qfz_ranks_agree(run->ranks, qfz_regions_state_check(&run->state, err), err);
+    if (st != QFZ_OK && run->work) qfz_work_folder_forget(run->work);
+    return st;
+}
+
+/* The parts of the job that this process has. */
+static qfz_status run_steps(regions_run *run, qfz_report *report, qfz_error *err)
+{
+    const qfz_phase phase = run->state.job.phase;
+    if (run->files.n_parts > 0 && phase != QFZ_PHASE_STITCH)
+        QFZ_TRY(qfz_ranks_agree(run->ranks, save_part(run, err), err));
+    report->next = phase == QFZ_PHASE_SUMMARISE ? QFZ_PHASE_STITCH : QFZ_PHASE_ALL;
+    if (phase == QFZ_PHASE_SUMMARISE) return QFZ_OK;
+    const qfz_status st = is_first(run) ? make_outputs(run, report, err) : QFZ_OK;
+    QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
+    QFZ_TRY(qfz_ranks_share(run->ranks, report, sizeof *report, err));
+    return run->work ? qfz_work_folder_end(run->work, &run->state.job, report, err) : QFZ_OK;
+}
+
+static void begin_progress(regions_run *run)
+{
+    qfz_regions_state *const state = &run->state;
+    const double polygons = state->job.polygons ? QFZ_POLYGONS_SHARE : 0;
+    const bool joins = state->job.work || run->ranks->n > 1;
+    const double more = joins ? QFZ_LABEL_OUTPUTS_SHARE / 3 + polygons / 2 : 0;
+    qfz_step_times_begin(&state->times, "start");
+    qfz_progress_init(&state->progress, &state->job, run->ranks, &state->times);
+    state->progress.scale = 1 / (2 * QFZ_LABEL_OUTPUTS_SHARE + polygons + more);
 }
 
 static void fill_report(regions_run *run, qfz_report *report)
 {
-    const qfz_tiling *const t = &run->outputs.pass.tiling;
-    report->width = t->w;
-    report->height = t->h;
+    const qfz_source_info *const info = qfz_source_get_info(run->state.source);
+    const qfz_tiling *const t = &run->state.outputs.pass.tiling;
+    report->width = info->w;
+    report->height = info->h;
     report->tiles = t->n_x * t->n_y;
     memcpy(report->engine, "cpu", sizeof "cpu");
-    qfz_step_times_end(&run->times, report);
+    qfz_step_times_end(&run->state.times, report);
+}
+
+static qfz_status open_run(regions_run *run, qfz_error *err)
+{
+    qfz_status st = qfz_parallel_check(qfz_job_threads(&run->state.job), 0, err);
+    if (st == QFZ_OK) st = qfz_regions_state_open(&run->state, err);
+    QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
+    return find_part(run, err);
 }
 
 qfz_status qfz_regions_run(const qfz_job *job, qfz_report *report, qfz_error *err)
 {
     static const qfz_ranks alone = {.n = 1, .n_local = 1};
-    regions_run run = {.job = *job};
+    regions_run run = {.state = {.job = *job}, .ranks = job->ranks ? job->ranks : &alone};
     qfz_report found = {0};
+    bool done = false;
     qfz_status st;
-    qfz_step_times_begin(&run.times, "start");
-    qfz_progress_init(&run.progress, &run.job, &alone, &run.times);
-    run.progress.scale =
-        1 / (2 * QFZ_LABEL_OUTPUTS_SHARE + (job->polygons ? QFZ_POLYGONS_SHARE : 0));
+    begin_progress(&run);
     QFZ_TRY_OR(st, cleanup, open_run(&run, err));
-    QFZ_TRY_OR(st, cleanup, qfz_label_outputs_gather(&run.outputs, err));
-    QFZ_TRY_OR(st, cleanup, write_outputs(&run, &found, err));
+    QFZ_TRY_OR(st, cleanup, look_for_end(&run, &found, &done, err));
+    if (!done) {
+        QFZ_TRY_OR(st, cleanup, check_names(&run, err));
+        QFZ_TRY_OR(st, cleanup, run_steps(&run, &found, err));
+    }
     const qfz_progress all = {.struct_size = sizeof all, .done = 1, .step = "end"};
     if (job->progress) (void)job->progress(&all, job->progress_arg);
     fill_report(&run, &found);
     *report = found;
 
 cleanup:
-    close_run(&run);
-    return st;
-}
-
-/* ------------------------------------------------------------------------------------- the plan */
-/* One pass gathers records, one paints colours, one traces outlines. */
-static int count_passes(const regions_run *run)
-{
-    const qfz_job *const job = &run->job;
-    const bool paints = job->colors || job->quicklook;
-    return (run->outputs.needs.zones || job->neighbours || paints) + (job->colors != NULL) +
-           (job->polygons != NULL);
-}
-
-qfz_status qfz_regions_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
-{
-    regions_run run = {.job = *job};
-    int64_t bytes;
-    qfz_status st;
-    QFZ_TRY_OR(st, cleanup, prepare(&run, err));
-    QFZ_TRY_OR(st, cleanup, qfz_job_budget(job, &bytes, err));
-    const qfz_source_info *const info = qfz_source_get_info(run.source);
-    const qfz_tiling *const t = &run.outputs.pass.tiling;
-    plan->width = info->w;
-    plan->height = info->h;
-    plan->n_bands = 1;
-    plan->type = info->type;
-    plan->tile_w = t->tile_w;
-    plan->tile_h = t->tile_h;
-    plan->tiles_x = t->n_x;
-    plan->tiles_y = t->n_y;
-    plan->passes = count_passes(&run);
-    plan->n_threads = run.outputs.pass.n_threads;
-    memcpy(plan->engine, "cpu", sizeof "cpu");
-    (void)snprintf(plan->engine_reason, sizeof plan->engine_reason, "%s", "no engine is needed");
-    plan->memory_bytes = bytes;
-    plan->tile_bytes = run.outputs.memory_bytes;
-    plan->cache_bytes = qfz_setup_first_cache(job);
-    plan->n_ranks = plan->n_local_ranks = 1;
-    plan->rank_tiles = t->n_x * t->n_y;
-    plan->rank_pixels = info->w * info->h;
-    plan->rank_seconds = qfz_regions_seconds(plan->rank_pixels, plan->n_threads);
-
-cleanup:
-    close_run(&run);
+    delete_parts(&run, done || (st == QFZ_OK && found.next == QFZ_PHASE_ALL));
+    qfz_regions_state_close(&run.state);
+    qfz_work_folder_close(run.work);
     return st;
 }

@@ -30,6 +30,7 @@ typedef struct qfz_run {
     int pass;        /* number of the current pass over the pixels, from 1 */
     qfz_count count; /* of regions; set after numbering */
     uint64_t pixels; /* valid pixels of all ranks; set before the last pass */
+    uint64_t wide;   /* of them, those in regions that exceed omega; likewise */
     int level_bytes; /* QFZ_SALIENCY: qfz_level_bytes() of the largest saliency; 0: not yet known */
     qfz_curve curve; /* QFZ_CURVE: set at the end; the arrays belong to the run */
 
@@ -56,6 +57,14 @@ void qfz_run_close_alpha(qfz_run *run);
 static inline bool qfz_run_owns_tiles(const qfz_run *run)
 {
     return run->first_tile < run->end_tile;
+}
+
+/* True if the job counts the pixels in regions whose span exceeds omega.  All levels above 0 are
+ * within omega; so these are the regions of level 0, which the area filter makes. */
+static inline bool qfz_run_counts_wide(const qfz_run *run)
+{
+    return run->setup->job->task == QFZ_SIMPLIFY && run->setup->rule.min_mass > 0 &&
+           run->setup->rule.omega;
 }
 
 #endif

@@ -13,7 +13,7 @@ static bool wants_omega(const qfz_job *job)
     return job->task == QFZ_SIMPLIFY;
 }
 
-static qfz_status check_phase(const qfz_job *job, qfz_error *err)
+qfz_status qfz_setup_check_phase(const qfz_job *job, qfz_error *err)
 {
     const bool parts = qfz_job_is_of_part(job);
     if (job->resume && !job->work)
@@ -121,5 +121,5 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
     if (job->task == QFZ_CUT && !m->has_alpha)
         return qfz_fail(err, QFZ_EARG,
                         "a cut needs alpha, the level at which the hierarchy is cut");
-    return check_phase(job, err);
+    return qfz_setup_check_phase(job, err);
 }

@@ -11,6 +11,7 @@
 
 #include "core/criterion.h"
 #include "core/memory.h"
+#include "core/method.h"
 #include "gpu/gpu.h"
 #include "job/engine_times.h"
 #include "job/raster_options.h"
@@ -109,9 +110,10 @@ static bool requires_gpu(const qfz_setup *setup)
 static qfz_status choose_method(qfz_setup *setup, qfz_error *err)
 {
     const char *const name = setup->job->gpu_method;
+    qfz_method method;
     if (!name || strcmp(name, "auto") == 0) return QFZ_OK;
     setup->method = name;
-    return qfz_gpu_can_method(name, &setup->rule, setup->kind, err);
+    return qfz_method_find(name, &setup->rule, setup->kind, &method, err);
 }
 
 /* The number of GPUs that the job names, or the largest number that it may take; 0: all. */
@@ -175,6 +177,13 @@ static bool cpu_is_first(qfz_setup *setup, int n_gpus)
     return times.cpu_s <= times.gpu_s;
 }
 
+/* By default a published method has the memory of each GPU for one tile at a time. */
+static int n_threads_of(const qfz_setup *setup)
+{
+    const bool one_each = setup->method && setup->job->n_threads == 0;
+    return one_each ? setup->choice.n_devices : qfz_job_threads(setup->job);
+}
+
 static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
 {
     const qfz_job *const job = setup->job;
@@ -195,7 +204,7 @@ static qfz_status choose_engine(qfz_setup *setup, qfz_error *err)
     QFZ_TRY(qfz_choose(&setup->choice, &request, err));
     if (setup->choice.warning[0]) give_reason(setup, setup->choice.warning);
     setup->engine = setup->choice.engine;
-    setup->n_threads = qfz_job_threads(job);
+    setup->n_threads = n_threads_of(setup);
     if (setup->n_threads < setup->choice.n_devices) setup->n_threads = setup->choice.n_devices;
     return QFZ_OK;
 }

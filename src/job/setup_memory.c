@@ -13,7 +13,8 @@ enum {
     TILE_PX_MIN = 1 << 18,   /* smaller tiles have too many border pixels per pixel */
     TILE_PX_MAX = 1 << 22,   /* larger tiles are not faster */
     DEVICE_TILE_PX_MAX = 1 << 24,
-    STRIP_ROWS = 64 /* rows of a tile of the whole width */
+    TILE_PX_LIMIT = 1 << 29, /* no tile is larger */
+    STRIP_ROWS = 64          /* rows of a tile of the whole width */
 };
 
 int64_t qfz_setup_source_bytes(const qfz_setup *setup)
@@ -59,12 +60,21 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* A published method joins the small tiles of its paper inside a tile of the job, so every thread
+ * of every rank has one tile, which is as large as memory allows. */
+static int64_t method_px(const qfz_setup *setup, int64_t n_threads)
+{
+    const int64_t share = (setup->info.w * setup->info.h - 1) / n_threads + 1;
+    return clamp(share, TILE_PX_MIN, TILE_PX_LIMIT);
+}
+
 /* Small enough that every thread of every rank has four tiles, and not larger than useful.  Where
  * the source's blocks are rows of the whole width, tiles are too, and need a few such rows. */
 static int64_t preferred_px(const qfz_setup *setup)
 {
     const qfz_source_info *const info = &setup->info;
     const int n_ranks = setup->job->ranks ? setup->job->ranks->n : 1;
+    if (setup->method) return method_px(setup, (int64_t)setup->n_threads * n_ranks);
     const int64_t share = info->w * info->h / (4 * setup->n_threads * n_ranks);
     const int64_t usual = setup->choice.device_memory_bytes ? DEVICE_TILE_PX_MAX : TILE_PX_MAX;
     const int64_t most =
@@ -163,10 +173,10 @@ static int64_t device_share(const qfz_setup *setup)
 static int64_t device_tile_bytes(const qfz_setup *setup, int64_t h, int64_t w)
 {
     const qfz_engine_device *const device = setup->engine->device;
-    const int64_t filter = setup->rule.min_mass > 0 ? device->tile_bytes(&setup->rule, QFZ_FILTER,
-                                                                         (int32_t)h, (int32_t)w)
-                                                    : 0;
-    return device->tile_bytes(&setup->rule, setup->kind, (int32_t)h, (int32_t)w) + filter;
+    const qfz_rule *const rule = &setup->rule;
+    const int64_t filter =
+        rule->min_mass > 0 ? device->tile_bytes(rule, QFZ_FILTER, NULL, (int32_t)h, (int32_t)w) : 0;
+    return device->tile_bytes(rule, setup->kind, setup->method, (int32_t)h, (int32_t)w) + filter;
 }
 
 /* About the largest tile, in pixels, such that each thread can have one on its device. */
@@ -294,7 +304,7 @@ static qfz_status plan_shares(qfz_setup *setup, qfz_error *err)
     QFZ_TRY(choose_tiles(setup, max_px < wanted_px ? max_px : wanted_px, err));
     const int64_t tile_px = setup->tiling.tile_w * setup->tiling.tile_h;
     setup->worker_bytes = worker_bytes_of(setup);
-    if (tile_px > (int64_t)1 << 29)
+    if (tile_px > TILE_PX_LIMIT)
         return qfz_fail(
             err, QFZ_EARG,
             "tiles of %lld x %lld pixels are too large; at most 2^29 pixels are allowed",

@@ -189,6 +189,8 @@ static qfz_status count_one(qfz_run *run, qfz_error *err)
         st = qfz_stitch_level_bytes(run->stitch, &run->level_bytes, err);
     else
         st = qfz_stitch_count(run->stitch, run->part, run->n_parts, &run->count, err);
+    if (st == QFZ_OK && qfz_run_counts_wide(run))
+        st = qfz_stitch_wide(run->stitch, &run->wide, err);
     return qfz_ranks_agree(run->ranks, st, err);
 }
 

@@ -4,7 +4,8 @@
  *   pass 1   each tile: its boundary summary (links and range events)
  *   stitch   the exterior of each tile
  *   pass 2   each tile, with its exterior: its regions; the sums of its border regions; the border
- *            regions, and the number of inner regions in each row
+ *            regions, and the number of inner regions in each row; with the area filter and omega,
+ *            the spans of regions
  *   number   numbers all regions, and adds up the sums of those that lie in several tiles
  *   pass 3   each tile: the means of its regions into the raster; labels and region records where
  *            the job has such outputs
@@ -83,6 +84,22 @@ cleanup:
     return st;
 }
 
+/* Stores the spans of the regions of a tile. */
+static qfz_status put_spans(qfz_run *run, qfz_thread_context *context, int64_t tile,
+                            const qfz_partition *partition, qfz_error *err)
+{
+    const int64_t words = qfz_span_words(run->setup->rule.n_bands);
+    uint64_t *spans = NULL, wide;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&spans, partition->n_border_regions * words, err));
+    QFZ_TRY_OR(st, cleanup, run->setup->engine->spans(context->worker, spans, &wide, err));
+    st = qfz_stitch_put_spans(run->stitch, tile, partition, spans, wide, err);
+
+cleanup:
+    free(spans);
+    return st;
+}
+
 static qfz_status count(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
                         qfz_error *err)
 {
@@ -90,14 +107,17 @@ static qfz_status count(qfz_run *run, qfz_thread_context *context, int64_t tile,
     qfz_partition partition;
     QFZ_TRY(partition_tile(run, context, tile, &partition, err));
     QFZ_TRY(qfz_step_put_regions(run, tile, &partition, err));
-    return run->setup->job->count_only ? QFZ_OK : put_sums(run, context, tile, &partition, err);
+    if (!run->setup->job->count_only) QFZ_TRY(put_sums(run, context, tile, &partition, err));
+    return qfz_run_counts_wide(run) ? put_spans(run, context, tile, &partition, err) : QFZ_OK;
 }
 
 static bool is_counted(qfz_run *run, int64_t tile, void *arg)
 {
     (void)arg;
     return qfz_step_has_regions(run, tile) &&
-           (run->setup->job->count_only || qfz_stitch_has_values(run->stitch, QFZ_SET_SUMS, tile));
+           (run->setup->job->count_only ||
+            qfz_stitch_has_values(run->stitch, QFZ_SET_SUMS, tile)) &&
+           (!qfz_run_counts_wide(run) || qfz_stitch_has_spans(run->stitch, tile));
 }
 
 /* ------------------------------------------------------------------------------- between passes */
@@ -107,6 +127,7 @@ static qfz_status number(qfz_run *run, double share, qfz_error *err)
         qfz_type_is_float(run->setup->info.type) ? add_float_sums : add_integer_sums;
     qfz_progress_begin(run->progress, "numbering", share, 0);
     QFZ_TRY(qfz_step_number_all(run, err));
+    if (qfz_run_counts_wide(run)) QFZ_TRY(qfz_stitch_add_wide(run->stitch, err));
     if (run->setup->job->count_only) return QFZ_OK;
     return qfz_stitch_reduce(run->stitch, QFZ_SET_SUMS, value_words(run->setup), add, err);
 }
@@ -116,6 +137,7 @@ static bool is_numbered(qfz_run *run, int64_t tile, void *arg)
     (void)arg;
     const bool has_sums = qfz_run_owns_tiles(run) && !run->setup->job->count_only;
     return qfz_step_is_numbered(run, tile) &&
+           (!qfz_run_counts_wide(run) || qfz_stitch_is_wide_added(run->stitch)) &&
            (!has_sums || qfz_stitch_is_reduced(run->stitch, QFZ_SET_SUMS, tile));
 }
 
@@ -194,9 +216,10 @@ static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t til
     qfz_partition partition;
     QFZ_TRY(partition_tile(run, context, tile, &partition, err));
     QFZ_TRY(paint(run, context, tile, &partition, outputs, err));
-    if (!job->labels && !job->regions) return QFZ_OK;
+    const bool has_labels = outputs->n_rasters > QFZ_SECOND;
+    if (!has_labels && !job->regions) return QFZ_OK;
     QFZ_TRY(qfz_step_number_tile(run, context, tile, &partition, err));
-    if (job->labels) {
+    if (has_labels) {
         QFZ_TRY(run->setup->engine->labels(context->worker, wide, context->out, err));
         QFZ_TRY(qfz_outputs_write(outputs, QFZ_SECOND, context, tile, context->out, err));
     }
@@ -206,9 +229,10 @@ static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t til
 static void plan(const qfz_run *run, qfz_outputs *outputs)
 {
     const qfz_job *const job = run->setup->job;
-    outputs->n_rasters = job->labels ? 2 : 1;
+    outputs->hides_labels = qfz_label_outputs_hide_labels(job);
+    outputs->n_rasters = job->labels || outputs->hides_labels ? 2 : 1;
     outputs->specs[QFZ_MAIN] = qfz_output_spec_painted(run->setup, job->dst);
-    if (job->labels)
+    if (outputs->n_rasters > QFZ_SECOND)
         outputs->specs[QFZ_SECOND] =
             qfz_output_spec_labels(run->setup, job->labels, run->count.total);
 }

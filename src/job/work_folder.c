@@ -65,7 +65,7 @@ static qfz_status take_tiling(qfz_work_folder *work, const char *there, qfz_setu
                         "%s: begun in %d part%s, now %d; use the same number, or another folder",
                         work->folder, n_parts, n_parts == 1 ? "" : "s", work->n_parts);
     if (work->n_parts == 0) work->n_parts = n_parts;
-    return qfz_setup_retile(setup, w, h, err);
+    return job->task == QFZ_REGIONS ? QFZ_OK : qfz_setup_retile(setup, w, h, err);
 }
 
 /* Compares the folder's job with this job's text here; NULL: rank 0 has compared it already. */
@@ -467,11 +467,11 @@ qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_re
 bool qfz_work_folder_is_done(const qfz_work_folder *work, const qfz_job *job, qfz_report *report)
 {
     char *text = NULL, *now = NULL;
-    unsigned long long regions = 0, pixels = 0;
+    unsigned long long regions = 0, pixels = 0, wide = 0;
     qfz_error ignored = {.status = QFZ_OK};
     bool done = qfz_work_file_read(work->folder, "done", &text, &ignored) == QFZ_OK && text &&
-                sscanf(text, "regions %llu pixels %llu", &regions, &pixels) == 2;
-    const qfz_report then = {.regions = regions, .pixels = pixels};
+                sscanf(text, "regions %llu pixels %llu wide %llu", &regions, &pixels, &wide) == 3;
+    const qfz_report then = {.regions = regions, .pixels = pixels, .wide_pixels = wide};
     done = done && qfz_job_identity_of_outputs(&now, job, &then, &ignored) == QFZ_OK &&
            strcmp(now, text) == 0;
     free(now);

@@ -8,22 +8,22 @@
 
 #include "core/memory.h"
 #include "regions/byte_file.h"
-#include "regions/gather.h"
 
 /* A colour less one is byte `label` of a file, if no label is larger than this many times the
  * number of pixels; else byte `rank of the label`. */
 enum { SPREAD = 8 };
 
-/* Contacts are records (higher label, lower label). */
+/* Contacts are records (higher label, lower label).  The largest label is a single record, key 0.
+ */
 enum { HIGH = 0, LOW, CONTACT_WORDS };
+enum { LARGEST = 1, LARGEST_WORDS, LARGEST_BYTES = 1 << 12 };
 
 struct qfz_coloring {
     const char *folder, *name;
     int64_t n_px, bytes;
     int n_threads;
-    qfz_gather *contacts, *labels;
-    uint64_t *largest; /* label, for each thread */
-    uint64_t *ranks;   /* labels in ascending order; NULL: a label is its own rank */
+    qfz_gather *contacts, *labels, *largest;
+    uint64_t *ranks; /* labels in ascending order; NULL: a label is its own rank */
     int64_t n_ranks;
     int file;
     qfz_byte_view *views; /* for each thread */
@@ -37,15 +37,22 @@ static void add_nothing(void *arg, uint64_t *into, const uint64_t *more)
     (void)more;
 }
 
+static void add_largest(void *arg, uint64_t *into, const uint64_t *more)
+{
+    (void)arg;
+    if (more[LARGEST] > into[LARGEST]) into[LARGEST] = more[LARGEST];
+}
+
 static qfz_status open_gathers(qfz_coloring *c, qfz_error *err)
 {
     const qfz_gather_format contacts = {
         .words = CONTACT_WORDS, .key_words = CONTACT_WORDS, .add = add_nothing};
     const qfz_gather_format labels = {.words = 1, .key_words = 1, .add = add_nothing};
+    const qfz_gather_format largest = {.words = LARGEST_WORDS, .key_words = 1, .add = add_largest};
     const int64_t half = c->bytes / 2;
     QFZ_TRY(qfz_gather_open(&c->contacts, &contacts, c->n_threads, half, c->folder, err));
     QFZ_TRY(qfz_gather_open(&c->labels, &labels, c->n_threads, half, c->folder, err));
-    QFZ_TRY(QFZ_NEW_ZERO(&c->largest, c->n_threads, err));
+    QFZ_TRY(qfz_gather_open(&c->largest, &largest, c->n_threads, LARGEST_BYTES, c->folder, err));
     return QFZ_NEW_ZERO(&c->views, c->n_threads, err);
 }
 
@@ -77,8 +84,8 @@ void qfz_coloring_close(qfz_coloring *c)
     if (c->file >= 0) (void)close(c->file);
     qfz_gather_close(c->contacts);
     qfz_gather_close(c->labels);
+    qfz_gather_close(c->largest);
     free(c->views);
-    free(c->largest);
     free(c->ranks);
     free(c);
 }
@@ -87,7 +94,7 @@ void qfz_coloring_close(qfz_coloring *c)
 typedef struct walk {
     qfz_coloring *coloring;
     int thread;
-    uint64_t label;               /* the last one */
+    uint64_t label, largest;      /* the last one, and the largest so far */
     uint64_t last[CONTACT_WORDS]; /* the last contact */
 } walk;
 
@@ -97,7 +104,7 @@ static qfz_status add_label(walk *k, uint64_t label, qfz_error *err)
     bool is_new;
     if (label == 0 || label == k->label) return QFZ_OK;
     k->label = label;
-    if (label > k->coloring->largest[k->thread]) k->coloring->largest[k->thread] = label;
+    if (label > k->largest) k->largest = label;
     return qfz_gather_find(k->coloring->labels, k->thread, &label, &record, &is_new, err);
 }
 
@@ -138,7 +145,15 @@ qfz_status qfz_coloring_add(qfz_coloring *c, int thread, const qfz_label_tile *t
                 continue;
             QFZ_TRY(add_quad(&k, p, has_right, below, err));
         }
-    return QFZ_OK;
+    const uint64_t record[LARGEST_WORDS] = {[LARGEST] = k.largest};
+    return qfz_gather_put(c->largest, thread, record, err);
+}
+
+void qfz_coloring_gathers(const qfz_coloring *c, qfz_gather *gathers[QFZ_COLORING_GATHERS])
+{
+    gathers[0] = c->contacts;
+    gathers[1] = c->labels;
+    gathers[2] = c->largest;
 }
 
 /* ---------------------------------------------------------------------------------------- ranks */
@@ -181,9 +196,10 @@ static qfz_status list_labels(qfz_coloring *c, qfz_error *err)
 /* *n = the number of bytes of the file. */
 static qfz_status choose_ranks(qfz_coloring *c, int64_t *n, qfz_error *err)
 {
-    uint64_t largest = 0;
-    for (int i = 0; i < c->n_threads; i++)
-        if (c->largest[i] > largest) largest = c->largest[i];
+    const uint64_t *record;
+    QFZ_TRY(qfz_gather_begin_reading(c->largest, err));
+    QFZ_TRY(qfz_gather_next(c->largest, &record, err));
+    const uint64_t largest = record ? record[LARGEST] : 0;
     if (largest / SPREAD > (uint64_t)c->n_px) QFZ_TRY(list_labels(c, err));
     *n = c->ranks ? c->n_ranks : (int64_t)largest + 1;
     return QFZ_OK;

@@ -6,8 +6,9 @@
 #ifndef QFZ_COLORING_H
 #define QFZ_COLORING_H
 
-#include "regions/label_tile.h"
 #include "core/status.h"
+#include "regions/gather.h"
+#include "regions/label_tile.h"
 
 enum { QFZ_COLORS = 255 }; /* colours are 1 .. 255; 0: no region */
 
@@ -22,6 +23,10 @@ void qfz_coloring_close(qfz_coloring *coloring); /* NULL is allowed */
 /* Adds the regions of a tile with a margin. */
 qfz_status qfz_coloring_add(qfz_coloring *coloring, int thread, const qfz_label_tile *tile,
                             qfz_error *err);
+
+/* What the tiles have added so far; borrowed, for records of other processes. */
+enum { QFZ_COLORING_GATHERS = 3 };
+void qfz_coloring_gathers(const qfz_coloring *coloring, qfz_gather *gathers[QFZ_COLORING_GATHERS]);
 
 /* After the last tile.  QFZ_EARG: 255 colours do not suffice.  QFZ_ENOMEM: labels are so far apart
  * that the list of them is needed, and it does not fit. */

@@ -58,6 +58,16 @@ void qfz_corner_map_add(qfz_corner_map *map, qfz_box tile, const qfz_arcs *arcs)
     }
 }
 
+int64_t qfz_corner_map_row_words(const qfz_corner_map *map)
+{
+    return map->pitch;
+}
+
+uint64_t *qfz_corner_map_row(const qfz_corner_map *map, int64_t y)
+{
+    return map->words + y * map->pitch;
+}
+
 int64_t qfz_corner_map_count(const qfz_corner_map *map, int64_t y, int64_t x0, int64_t x1)
 {
     const uint64_t *const words = map->words + y * map->pitch;

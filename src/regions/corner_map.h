@@ -15,6 +15,10 @@ int64_t qfz_corner_map_bytes(int64_t w, int64_t h);
 /* Takes the corners of a tile that was just traced; one thread at a time. */
 void qfz_corner_map_add(qfz_corner_map *map, qfz_box tile, const qfz_arcs *arcs);
 
+/* Row y of corners, 0..h, for other processes: words that are added by OR. */
+int64_t qfz_corner_map_row_words(const qfz_corner_map *map);
+uint64_t *qfz_corner_map_row(const qfz_corner_map *map, int64_t y);
+
 /* The number of corners of row y, columns x0..x1 (both included), at which borders pass. */
 int64_t qfz_corner_map_count(const qfz_corner_map *map, int64_t y, int64_t x0, int64_t x1);
 

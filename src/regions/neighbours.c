@@ -7,7 +7,6 @@
 
 #include "core/exact.h"
 #include "core/memory.h"
-#include "regions/gather.h"
 
 /* Words of a record.  The words from N_LEVELS on are there only if there are levels; SUM is an
  * exact sum (exact.h). */
@@ -147,6 +146,11 @@ qfz_status qfz_neighbours_add(qfz_neighbours *neighbours, int thread, const qfz_
 
 /* ------------------------------------------------------------------------------------- the pairs
  */
+qfz_gather *qfz_neighbours_gather(const qfz_neighbours *neighbours)
+{
+    return neighbours->gather;
+}
+
 qfz_status qfz_neighbours_begin_reading(qfz_neighbours *neighbours, qfz_error *err)
 {
     return qfz_gather_begin_reading(neighbours->gather, err);

@@ -7,6 +7,7 @@
 #define QFZ_NEIGHBOURS_H
 
 #include "core/level.h"
+#include "regions/gather.h"
 #include "regions/label_tile.h"
 
 typedef struct qfz_neighbours qfz_neighbours;
@@ -31,6 +32,9 @@ void qfz_neighbours_close(qfz_neighbours *neighbours); /* NULL is allowed */
  * levels; NULL: the edges of this tile have none. */
 qfz_status qfz_neighbours_add(qfz_neighbours *neighbours, int thread, const qfz_label_tile *tile,
                               const uint64_t *lengths, const qfz_image *values, qfz_error *err);
+
+/* What the tiles have added so far; borrowed, for records of other processes. */
+qfz_gather *qfz_neighbours_gather(const qfz_neighbours *neighbours);
 
 /* After the last tile. */
 qfz_status qfz_neighbours_begin_reading(qfz_neighbours *neighbours, qfz_error *err);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "regions/gather.h"
 
 /* Words of a record.  An item is the label of a neighbour; or the number of a band in the upper
  * half and, in the lower one, a value in an order-preserving form. */
@@ -144,6 +143,11 @@ qfz_status qfz_tally_add_values(qfz_tally *tally, int thread, const qfz_label_ti
 
 /* ------------------------------------------------------------------------------------ the counts
  */
+qfz_gather *qfz_tally_gather(const qfz_tally *tally)
+{
+    return tally->gather;
+}
+
 qfz_status qfz_tally_begin_reading(qfz_tally *tally, qfz_error *err)
 {
     QFZ_TRY(qfz_gather_begin_reading(tally->gather, err));

@@ -8,6 +8,7 @@
 #define QFZ_TALLY_H
 
 #include "core/level.h"
+#include "regions/gather.h"
 #include "regions/label_tile.h"
 
 typedef struct qfz_tally qfz_tally;
@@ -25,6 +26,9 @@ qfz_status qfz_tally_add_neighbours(qfz_tally *tally, int thread, const qfz_labe
  * a pixel without a value does not count. */
 qfz_status qfz_tally_add_values(qfz_tally *tally, int thread, const qfz_label_tile *tile,
                                 const qfz_image *values, qfz_error *err);
+
+/* What the tiles have added so far; borrowed, for records of other processes. */
+qfz_gather *qfz_tally_gather(const qfz_tally *tally);
 
 /* After the last tile. */
 qfz_status qfz_tally_begin_reading(qfz_tally *tally, qfz_error *err);

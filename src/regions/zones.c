@@ -6,7 +6,6 @@
 
 #include "core/memory.h"
 #include "core/wide.h"
-#include "regions/gather.h"
 
 /* Words of qfz_record.bands; those of the border are there only if borders are measured. */
 enum { FIRST_X = 0, SIDES, LENGTH_BELOW, LENGTH_RIGHT, BORDER_END };
@@ -223,6 +222,11 @@ qfz_status qfz_zones_add(qfz_zones *zones, int thread, const qfz_label_tile *til
 
 /* ------------------------------------------------------------------------------------ the records
  */
+qfz_gather *qfz_zones_gather(const qfz_zones *zones)
+{
+    return zones->gather;
+}
+
 qfz_status qfz_zones_begin_reading(qfz_zones *zones, qfz_error *err)
 {
     return qfz_gather_begin_reading(zones->gather, err);

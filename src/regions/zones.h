@@ -10,6 +10,7 @@
 #define QFZ_ZONES_H
 
 #include "core/record.h"
+#include "regions/gather.h"
 #include "regions/label_tile.h"
 
 typedef struct qfz_zones qfz_zones;
@@ -33,6 +34,9 @@ void qfz_zones_close(qfz_zones *zones); /* NULL is allowed */
 qfz_status qfz_zones_add(qfz_zones *zones, int thread, const qfz_label_tile *tile,
                          const uint64_t *areas, const uint64_t *lengths, const qfz_image *values,
                          qfz_error *err);
+
+/* What the tiles have added so far; borrowed, for records of other processes. */
+qfz_gather *qfz_zones_gather(const qfz_zones *zones);
 
 /* After the last tile. */
 qfz_status qfz_zones_begin_reading(qfz_zones *zones, qfz_error *err);

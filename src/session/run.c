@@ -231,6 +231,9 @@ qfz_status qfz_session_prepare(qfz_session *s, qfz_part part, const qfz_buffers 
     case QFZ_PART_TREE: return prepare_tree(s, into, err);
     case QFZ_PART_SALIENCY:
     case QFZ_PART_RESOLVE:
+    case QFZ_PART_LOCAL:
+    case QFZ_PART_MERGED:
+    case QFZ_PART_FLATTENED:
     case QFZ_PART_SUMMARISE: return prepare_levels(s, part, into, err);
     default: return qfz_fail(err, QFZ_EARG, "%d is no part of the work", (int)part);
     }
@@ -329,6 +332,9 @@ qfz_status qfz_session_compute(qfz_session *s, qfz_part part, const qfz_buffers 
     case QFZ_PART_FILTER: return QFZ_OK;
     case QFZ_PART_FEATURES: return run_features(s, into, err);
     case QFZ_PART_TREE: return run_tree(s, into, err);
+    case QFZ_PART_LOCAL: /* phases are apart by the clock of a device only */
+    case QFZ_PART_MERGED:
+    case QFZ_PART_FLATTENED:
     case QFZ_PART_SALIENCY: return run_levels(s, NULL, into, err);
     case QFZ_PART_RESOLVE: return run_levels(s, &s->exterior, into, err);
     case QFZ_PART_SUMMARISE: return run_summary(s, err);

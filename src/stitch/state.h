@@ -24,11 +24,12 @@ enum {
     PIECE_REDUCED = PIECE_REGIONS + QFZ_SETS,
     PIECE_RING = PIECE_REDUCED + QFZ_SETS, /* of a tile: the border region of each ring pixel */
     PIECE_SOURCE,                          /* of a tile: the checksum of its pixels */
+    PIECE_WIDE,                            /* of a tile: wide.c */
     PIECES
 };
 
 /* Pieces that exist once; they follow the pieces of all nodes. */
-enum { FACT_NUMBERED = 0, FACT_JOINS, FACT_LEVEL_BYTES, FACTS };
+enum { FACT_NUMBERED = 0, FACT_JOINS, FACT_LEVEL_BYTES, FACT_WIDE, FACTS };
 
 struct qfz_stitch {
     const qfz_rule *rule;

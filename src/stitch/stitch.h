@@ -93,6 +93,7 @@ typedef enum qfz_value_set {
     QFZ_SET_FIRST = 0,
     QFZ_SET_LABEL,
     QFZ_SET_SUMS,
+    QFZ_SET_SPANS, /* put by qfz_stitch_put_spans() */
     QFZ_SETS
 } qfz_value_set;
 qfz_status qfz_stitch_put_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
@@ -105,6 +106,18 @@ qfz_status qfz_stitch_reduce(qfz_stitch *stitch, qfz_value_set set, int words, q
 bool qfz_stitch_is_reduced(qfz_stitch *stitch, qfz_value_set set, int64_t tile);
 qfz_status qfz_stitch_get_values(qfz_stitch *stitch, qfz_value_set set, int64_t tile,
                                  uint64_t **values, int64_t *n, qfz_error *err);
+
+/* ---- QFZ_OMEGA: pixels in regions whose span exceeds omega.
+ *
+ * Each tile puts the spans of its border regions, and the number of pixels of its inner regions
+ * that are too wide.  After the regions are known (solve), add_wide counts the pixels of all; it is
+ * collective. */
+qfz_status qfz_stitch_put_spans(qfz_stitch *stitch, int64_t tile, const qfz_partition *partition,
+                                const uint64_t *spans, uint64_t wide, qfz_error *err);
+bool qfz_stitch_has_spans(qfz_stitch *stitch, int64_t tile);
+qfz_status qfz_stitch_add_wide(qfz_stitch *stitch, qfz_error *err);
+bool qfz_stitch_is_wide_added(qfz_stitch *stitch);
+qfz_status qfz_stitch_wide(qfz_stitch *stitch, uint64_t *n, qfz_error *err);
 
 /* ---- Numbering: labels 1..N in raster order of first pixels, without gaps.
  *

@@ -201,6 +201,9 @@ FILTERED = {
     "filtered simplify": (["simplify", "--alpha", "3", "--omega", "6", "--min-area", "5"], []),
 }
 
+# Labels of equal values, which published methods make, too.
+ZONES = {"zones": (["label", "--regions", "{stem}.csv"], ["{stem}.csv"])}
+
 # Tasks with outputs that are made from all labels.
 MAPS = {
     "label with a map": (["label", "--alpha", "2", "--regions", "{stem}.csv", "--columns",
@@ -225,7 +228,7 @@ TREES = {
 
 
 def command(qfz, task, src, stem, extension, *options):
-    words, extra = {**TASKS, **FILTERED, **MAPS, **TREES}[task]
+    words, extra = {**TASKS, **FILTERED, **ZONES, **MAPS, **TREES}[task]
     words = [word.format(stem=stem).replace("_labels.tif", "_labels" + extension)
              for word in words]
     outputs = [stem + extension] + [name.format(stem=stem).replace("_labels.tif",

@@ -14,10 +14,12 @@ write_raster("src.tif", patches(test.random, 150, 130), 150, ["-a_nodata", "0"])
 TILE = ["--tile", "48", "-j", "1"]
 ENGINES = ("cuda", "cpu")
 FILTER = ["--min-area", "9"]
+TREE_METHODS = {"saliency": ("connect-v1", "connect-v2"), "simplify": ("connect-v2", "connect-v1")}
 
 
-def by(engine, words):
-    return [*words[:2], "--engine", engine, *words[2:]]
+def by(engine, words, method=None):
+    own = ["--method", method] if method and engine == "cuda" else []
+    return [*words[:2], "--engine", engine, *own, *words[2:]]
 
 
 def runs(words, what):
@@ -36,29 +38,29 @@ def reference(task, options):
     return [content(path) for path in outputs]
 
 
-def by_ranks(task, options, wanted, n, n_cuda):
-    """The first n_cuda of n ranks with the CUDA engine."""
+def by_ranks(task, options, wanted, n, n_cuda, method=None):
+    """The first n_cuda of n ranks with the CUDA engine, by a published method if one is given."""
     before = ranks_of(n)
-    stem = f"n{n}_{n_cuda}_{named(task, options)}"
+    stem = f"n{n}_{n_cuda}_{named(task, options)}_{method}"
     words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE, *options)
     launch = before[:-1] if n > 1 else []
-    first = [*launch, *([str(n_cuda)] if n > 1 else []), *by("cuda", words)]
+    first = [*launch, *([str(n_cuda)] if n > 1 else []), *by("cuda", words, method)]
     rest = [":", "-n", str(n - n_cuda), *by("cpu", words)] if n_cuda < n else []
-    what = f"{named(task, options)}, {n_cuda} of {n} ranks with CUDA"
+    what = f"{named(task, options)}, {n_cuda} of {n} ranks with CUDA, {method}"
     if runs(first + rest, what):
         test.compare(outputs, wanted, what)
 
 
-def in_phases(task, wanted, n):
+def in_phases(task, wanted, n, method=None):
     """The parts of a job by one engine and the other in turn, as on nodes that differ."""
-    stem = f"p{n}_{task}"
+    stem = f"p{n}_{task}_{method}"
     words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE)
     turn = 0
 
     def phase(name, part=0):
         nonlocal turn
         turn += 1
-        job = in_phase(by(ENGINES[turn % 2], words), name, "work_" + stem, part, n)
+        job = in_phase(by(ENGINES[turn % 2], words, method), name, "work_" + stem, part, n)
         runs(job, f"{task}: {name} {part}/{n}")
 
     for name in ("summarise", "stitch") * (2 if task == "simplify" else 1) + ("resolve",):
@@ -81,4 +83,14 @@ for job in TASKS:
             by_ranks(job, extra, want, 1, 1)
         else:
             in_phases(job, want, 3)
+        for method in TREE_METHODS.get(job, ()):
+            by_ranks(job, extra, want, 3 if RANKS else 1, 2 if RANKS else 1, method)
+        if not RANKS and not extra and job in TREE_METHODS:
+            in_phases(job, want, 2, TREE_METHODS[job][0])
+want = reference("zones", [])
+for place, name in enumerate(("stava", "c2fl", "ha4", "ha4-32")):
+    if RANKS:
+        by_ranks("zones", [], want, 2 + place % 2, 1 + place // 2, name)
+    else:
+        in_phases("zones", want, 2 + place % 2, name)
 test.finish()

@@ -43,6 +43,8 @@ ALONE = {
     "regions": (["regions", *COMMON, "--stats", "../src.tif", "--table", "t.csv", "--neighbours",
                  "n.csv", "../labels.tif"], ["t.csv", "n.csv"]),
     "polygons": (["regions", *COMMON, "--polygons", "p.fgb", "../labels.tif"], ["p.fgb"]),
+    "parts": (["regions", *COMMON, "--work", "w", "--table", "t.csv", "--polygons", "p.fgb", "../labels.tif"],
+              ["t.csv", "p.fgb"]),
     "tree": (["tree", *ENGINE, "../src.tif", "o.tif", "t.csv"], ["o.tif", "t.csv"]),
     "curve": (["curve", *ENGINE, "-o", "c.txt", "--plot", "c.png", "../src.tif"],
               ["c.txt", "c.png"]),
@@ -55,6 +57,8 @@ ON_RANKS = {
                  ["o.tif", "l.tif"]),
     "saliency": (["saliency", *ENGINE, "--merge", "--work", "w", "../src.tif", "o.tif"],
                  ["o.tif"]),
+    "regions": (["regions", *COMMON, "--table", "t.csv", "--polygons", "p.fgb", "../labels.tif"],
+                ["t.csv", "p.fgb"]),
 }
 JOBS = ON_RANKS if RANKS else ALONE
 BEFORE = ranks_of(2) if RANKS else []

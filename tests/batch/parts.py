@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from batch import (MAPS, TASKS, TREES, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
+from batch import (FILTERED, MAPS, TASKS, TREES, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
                    write_raster)
 
 need("gdal_translate", "gdalinfo", "ogr2ogr")
@@ -53,6 +53,26 @@ def by_ranks(wanted):
     left_over("ranks")
 
 
+def count_in_parts(task, own, n_summaries, want):
+    """want: numbers of the report by name."""
+    words = [task, "-q", *own, *TILE, "--count-only", "src.tif"]
+
+    def check(before, what):
+        status, out, err = run([*before, *words])
+        good = status == 0 and {name: json.loads(out)[name] for name in want} == want
+        test.check(good, f"{task}, {what}: status {status}, not {want}: {out} {err}")
+
+    if RANKS:
+        for n in (1, 2, 7):
+            check([*ranks_of(n), test.qfz], f"counted on {n} ranks")
+        return
+    in_parts = [test.qfz, "run", "--work", f"count_{task}_{n_summaries}", "--phase"]
+    for name in ("summarise", "stitch") * n_summaries:
+        for part in ("2/3", "1/3", "3/3") if name == "summarise" else ("",):
+            run([*in_parts, name, *(["--part", part] if part else []), *words])
+    check([*in_parts, "resolve", "--part", "2/3"], "counted in phases")
+
+
 def counted():
     """Regions by number only: as many as the table has rows."""
     for task in ("label", "simplify"):
@@ -60,22 +80,26 @@ def counted():
             want = len(rows.readlines()) - 1
         own = [word for word in TASKS[task][0][1:] if "{stem}" not in word]
         own = [word for word in own if word not in ("--regions", "--labels")]
-        words = [task, "-q", *own, *TILE, "--count-only", "src.tif"]
+        count_in_parts(task, own, 2 if task == "simplify" else 1, {"regions": want})
 
-        def check(before, what):
-            status, out, err = run([*before, *words])
-            good = status == 0 and json.loads(out)["regions"] == want
-            test.check(good, f"{task}, {what}: status {status}, not {want}: {out} {err}")
 
-        if RANKS:
-            for n in (1, 2, 7):
-                check([*ranks_of(n), test.qfz], f"counted on {n} ranks")
-            continue
-        in_parts = [test.qfz, "run", "--work", f"count_{task}", "--phase"]
-        for name in ("summarise", "stitch") * (2 if task == "simplify" else 1):
-            for part in ("2/3", "1/3", "3/3") if name == "summarise" else ("",):
-                run([*in_parts, name, *(["--part", part] if part else []), *words])
-        check([*in_parts, "resolve", "--part", "2/3"], "counted in phases")
+def wide():
+    """Pixels in regions that exceed omega: as many as of one tile, which counts them at once."""
+    own = FILTERED["filtered simplify"][0][1:]
+    status, out, err = run([test.qfz, "simplify", "-q", *own, *ONE_TILE, "--json", "src.tif",
+                            "one_tile.tif"])
+    if not test.check(status == 0, f"filtered simplify: status {status}: {err}"):
+        return
+    want = {name: json.loads(out)[name] for name in ("regions", "pixels", "wide_pixels")}
+    test.check(0 < want["wide_pixels"] < want["pixels"], f"a test of nothing: {want}")
+    test.check("exceed --omega" in err, f"no warning: {err}")
+    count_in_parts("simplify", own, 3, want)
+    job = [test.qfz, "simplify", "-q", *own, *TILE, "--json", "--work", "wide", "--resume",
+           "src.tif", "wide.tif"]
+    for what in ("a job", "the same job, complete"):
+        status, out, err = run(job)
+        good = status == 0 and {name: json.loads(out)[name] for name in want} == want
+        test.check(good, f"{what}: status {status}, not {want}: {out} {err}")
 
 
 def layouts():
@@ -143,6 +167,7 @@ def in_phases(task, n, wanted, times=1, tile=TILE):
 
 want = references()
 counted()
+wide()
 if RANKS:
     by_ranks(want)
     layouts()

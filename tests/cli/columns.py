@@ -180,7 +180,7 @@ def refused():
              (["label", "scene.tif", "q.tif", *table, "stats_majority"], "no column 'stats_majority'"),
              (["label", "scene.tif", "q.tif", "--stats", "float.tif", *table, "stats_majority"], "no column"),
              (["label", "scene.tif", "q.tif", "--stats", "other.tif", *table, "stats_min_2"], "'stats_min_2'"),
-             (["simplify", "--omega", "6", "scene.tif", "q.tif", *table, "compactness"], "--labels"),
+             (["simplify", "--omega", "6", "scene.tif", "q.tif", "--phase", "stitch", "--work", "none", *table, "compactness"], "--labels"),
              (["regions", "labels.tif", *table, "majority"], "no column 'majority'")]
     for words, message in cases:
         qfz(*words, status=1, message=message)

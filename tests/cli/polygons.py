@@ -232,7 +232,7 @@ def refused():
              (["regions", "ok.tif", "--polygons", "ok.tif"], 1, "ok.tif"),
              (["regions", "ok.tif", "--polygons", "none.fgb", "--table", "none.fgb"], 1, "none.fgb"),
              (["label", "ok.tif", "q.tif", "--polygons", "q.tif"], 1, "q.tif"),
-             (["simplify", "--omega", "2", "ok.tif", "q.tif", "--polygons", "none.fgb"], 1, "--labels"),
+             (["simplify", "--omega", "2", "ok.tif", "q.tif", "--polygons", "none.fgb", "--phase", "stitch", "--work", "none"], 1, "--labels"),
              (["label", "--count-only", "ok.tif", "--polygons", "none.fgb"], 2, "--count-only")]
     for words, status, message in cases:
         qfz(*words, status=status, message=message)

@@ -4,6 +4,7 @@ pictures drawn pixel by pixel in NumPy, whatever the tiles; and what is refused.
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,10 @@ def qfz(*words, status=0, message=None):
 
 def read(name):
     return gdal.Open(name).ReadAsArray()
+
+
+def content(name):
+    return numpy.array(read(name) if name.endswith((".tif", ".png")) else pathlib.Path(name).read_bytes())
 
 
 def same(what, found, expected):
@@ -140,6 +145,26 @@ def regions():
          expect(read("other.tif"), values_of(bands, [0, 0, 0], 5000), "means"))
 
 
+def labels_are_hidden():
+    """Without --labels, simplify writes the same other outputs, and nothing else."""
+    outputs = ["q.png", "p.tif", "p.geojsonl", "n.csv", "c.tif", "t.csv"]
+    words = ["--omega", 40, "scene.tif", "p.tif", "--quicklook", "q.png", "--polygons", "p.geojsonl", "--neighbours", "n.csv",
+             "--colors", "c.tif", "--regions", "t.csv", "--columns", "label,pixels,perimeter,neighbours"]
+    os.remove("l.tif")
+    qfz("simplify", *words, "--labels", "l.tif")
+    expected = {name: content(name) for name in outputs}
+    os.remove("l.tif")
+    before = sorted(os.listdir())
+    for more in (["--tile", 9], ["--work", "hidden", "--tile", 16], ["--overviews", "nearest"]):
+        qfz("simplify", *words, *more)
+        for name in outputs:
+            same(f"{name}, {more}", content(name), expected[name])
+        shutil.rmtree("hidden", ignore_errors=True)
+        if sorted(os.listdir()) != before:
+            sys.exit(f"simplify, {more}, has left files: {sorted(set(os.listdir()) - set(before))}")
+    qfz("simplify", *words, "--phase", "stitch", "--work", "phases", status=1, message="name one, --labels")
+
+
 def regions_of_other_commands():
     bands = smooth(3, 50, 40, 90).astype("u1")
     save("scene.tif", bands)
@@ -147,6 +172,7 @@ def regions_of_other_commands():
     qfz("simplify", "--omega", 40, "scene.tif", "p.tif", "--labels", "l.tif", "--quicklook", "q.png",
         "--quicklook-style", "means", "--work", "work", "--tile", 16)
     same("simplify", read("q.png"), expect(read("l.tif"), values, "means"))
+    labels_are_hidden()
     qfz("saliency", "scene.tif", "s.tif")
     qfz("cut", "--alpha", 30, "s.tif", "l.tif", "--stats", "scene.tif", "--quicklook", "q.png", "--quicklook-style",
         "image")

@@ -339,7 +339,8 @@ def refused():
         qfz("regions", *words, status=1, message=message)
     qfz("regions", "ok.tif", status=2, message="no output is named")
     qfz("regions", "ok.tif", *table, "--stats", "ok.tif,0", status=2, message="counted from 1")
-    qfz("simplify", "--omega", "2", "ok.tif", "q.tif", "--neighbours", "none.csv", status=1, message="--labels")
+    qfz("simplify", "--omega", "2", "ok.tif", "q.tif", "--neighbours", "none.csv", "--phase", "stitch", "--work", "none",
+        status=1, message="--labels")
     qfz("label", "ok.tif", "q.tif", "--stats", "ok.tif", status=1, message="--regions")
     qfz("regions", "ok.tif", "--quicklook", "none.jpg", status=1, message="use .png")
     qfz("regions", "ok.tif", "--colors", "none.vrt", status=1, message="one file")

@@ -239,7 +239,7 @@ done <<'CASES'
 2 | tree --generate white --size 0 | --size 0: must be 1 to
 2 | tree --generate white --bits 12 | must be 8, 16 or 32$
 2 | tree --generate white --density 101 | --density 101: must be 0 to 100
-2 | tree --generate white --method bke | --method bke: must be auto, stava, c2fl, ha4, connect-v1 or connect-v2$
+2 | tree --generate white --method bke | --method bke: must be auto, stava, c2fl, ha4, ha4-32, connect-v1 or connect-v2$
 2 | tree --generate white --runs 0 | --runs 0: must be 1 to
 1 | tree none.tif | ^qfz-bench: .*none.tif
 CASES

@@ -362,8 +362,8 @@ static void takes_what_is_written(void)
                                    .distance = QFZ_LINF,
                                    .type = types[k / 2],
                                    .n_bands = 1};
-            const int64_t all =
-                qfz_engine_cuda.device->tile_bytes(&rule, table[i].kind, LARGE_TILE, LARGE_TILE);
+            const int64_t all = qfz_engine_cuda.device->tile_bytes(&rule, table[i].kind, NULL,
+                                                                   LARGE_TILE, LARGE_TILE);
             const int64_t bytes = all / (LARGE_TILE * LARGE_TILE) + 1;
             check_describe("memory of kind %d, %d-connected, type %d", (int)table[i].kind,
                            rule.connectivity, (int)rule.type);

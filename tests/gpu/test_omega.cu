@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* (alpha, omega)-components, against the CPU engine: of whole rasters, and of tiles with the
- * exteriors that stitching computes. */
+ * exteriors that stitching computes.  PROGRAM SEED CASES FIRST METHOD: by a published method. */
 #include <algorithm>
+#include <cstring>
 
 #include "check.h"
 #include "cpu_worker.h"
 #include "core/engine.h"
 #include "gpu/omega/omega.cuh"
+#include "gpu/published/connect_tile.cuh"
 #include "hostile.h"
 #include "stitched.h"
 #include "uploaded.h"
@@ -38,14 +40,46 @@ static std::vector<uint32_t> cpu_roots(qfz_worker *cpu, const qfz_image *image,
 
 /* ---- Results of the device ------------------------------------------------------------------- */
 
+/* The method under test: CONNECT of a version, or, if that is 0, the default. */
+static int version;
+
+static size_t omega_bytes(const qfz_rule *rule, int64_t h, int64_t w)
+{
+    return version ? qfz_connect_omega_bytes(rule, (int32_t)h, (int32_t)w)
+                   : qfz_gpu_omega_bytes(rule, (int32_t)h, (int32_t)w);
+}
+
+static qfz_status find_roots(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             const qfz_gpu_omega_exterior *exterior, void *d_scratch,
+                             uint32_t *d_root)
+{
+    if (!version) return qfz_gpu_omega(gpu, image, rule, exterior, d_scratch, d_root);
+    return qfz_connect_omega(gpu, (qfz_gpu_connect)version, image, rule, exterior, QFZ_CONNECT_READ,
+                             d_scratch, d_root);
+}
+
+static qfz_status find_links(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             void *d_scratch, qfz_gpu_links *links, uint32_t **d_n)
+{
+    if (!version) return qfz_gpu_omega_links(gpu, image, rule, d_scratch, links, d_n);
+    return qfz_connect_omega_links(gpu, (qfz_gpu_connect)version, image, rule, d_scratch, links,
+                                   d_n);
+}
+
+static qfz_status find_ranges(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                              void *d_scratch, uint32_t n, qfz_gpu_ranges *ranges)
+{
+    return version ? qfz_connect_omega_ranges(gpu, image, rule, d_scratch, n, ranges)
+                   : qfz_gpu_omega_ranges(gpu, image, rule, d_scratch, n, ranges);
+}
+
 static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rule,
                        const qfz_exterior *exterior, const std::vector<uint32_t> &want,
                        const char *what)
 {
     const int64_t n = image->h * image->w;
     uploaded up = upload(image);
-    void *const d_scratch =
-        device_room<char>((int64_t)qfz_gpu_omega_bytes(rule, (int32_t)image->h, (int32_t)image->w));
+    void *const d_scratch = device_room<char>((int64_t)omega_bytes(rule, image->h, image->w));
     const bool apart = check_chance(50);
     uint32_t *const d_root = apart ? device_room<uint32_t>(n) : static_cast<uint32_t *>(d_scratch);
     qfz_gpu_omega_exterior on_device = {};
@@ -55,7 +89,7 @@ static void same_roots(qfz_gpu *gpu, const qfz_image *image, const qfz_rule *rul
         d_omega_level = to_device(exterior->omega_level, exterior->n_ring);
         on_device = qfz_gpu_omega_exterior{d_border_region, d_omega_level};
     }
-    CHECK(qfz_gpu_omega(gpu, &up.image, rule, exterior ? &on_device : NULL, d_scratch, d_root) ==
+    CHECK(find_roots(gpu, &up.image, rule, exterior ? &on_device : NULL, d_scratch, d_root) ==
               QFZ_OK,
           "%s", err.message);
     const std::vector<uint32_t> got = from_device(gpu, d_root, n);
@@ -166,8 +200,7 @@ static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rul
                         qfz_summary *summary)
 {
     uploaded up = upload(tile);
-    void *const d_scratch =
-        device_room<char>((int64_t)qfz_gpu_omega_bytes(rule, (int32_t)tile->h, (int32_t)tile->w));
+    void *const d_scratch = device_room<char>((int64_t)omega_bytes(rule, tile->h, tile->w));
     qfz_gpu_links d_links;
     qfz_gpu_ranges d_ranges;
     uint32_t *d_n = NULL;
@@ -175,12 +208,11 @@ static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rul
     qfz_ranges *const ranges = &summary->ranges;
     const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     must(qfz_summary_take_ring(summary, tile, rule, &err) == QFZ_OK, "the ring");
-    CHECK(qfz_gpu_omega_links(gpu, &up.image, rule, d_scratch, &d_links, &d_n) == QFZ_OK, "%s",
-          err.message);
+    CHECK(find_links(gpu, &up.image, rule, d_scratch, &d_links, &d_n) == QFZ_OK, "%s", err.message);
     const std::vector<uint32_t> n = from_device(gpu, d_n, 2);
     must(qfz_links_reserve(links, n[0], &err) == QFZ_OK, "links");
     must(qfz_ranges_reserve(ranges, n[1], rule, &err) == QFZ_OK, "ranges");
-    CHECK(qfz_gpu_omega_ranges(gpu, &up.image, rule, d_scratch, n[1], &d_ranges) == QFZ_OK, "%s",
+    CHECK(find_ranges(gpu, &up.image, rule, d_scratch, n[1], &d_ranges) == QFZ_OK, "%s",
           err.message);
     links->n = n[0];
     ranges->n = n[1];
@@ -400,6 +432,7 @@ static void refuses_too_many_parts(qfz_gpu *gpu)
     static const double omega = 1;
     const qfz_rule rule = rule_of(QFZ_U8, 4, &omega);
     const qfz_gpu_image image = {45000, 45000, 1, QFZ_U8, NULL, NULL, NULL, NULL};
+    if (version) return;
     check_case(0, "a tile of 2 Gpixel");
     CHECK(qfz_gpu_omega(gpu, &image, &rule, NULL, NULL, NULL) == QFZ_EARG, "taken");
 }
@@ -436,6 +469,7 @@ static void small_rasters(qfz_gpu *gpu)
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 36);
+    if (argc > 4) version = strcmp(argv[4], "connect-v1") == 0 ? QFZ_CONNECT_V1 : QFZ_CONNECT_V2;
     qfz_gpu gpu = open_gpu(&err);
     if (check_.first == 0) small_rasters(&gpu);
     if (check_.first == 0 && check_.cases > 0) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The published labeling methods, against a flood from every pixel that has no label yet. */
-#include <cstring>
 
 #include "check.h"
 #include "device_test.h"
@@ -29,15 +28,15 @@ static void methods_label(qfz_gpu *gpu, const scene &s, int connectivity)
     const qfz_gpu_segments segments = {(int32_t)s.h, (int32_t)s.w, connectivity,
                                        s.type,       d_values,     d_valid};
     uint32_t *const d_root = device_room<uint32_t>(n_px);
-    for (int m = 0; m < QFZ_N_METHODS; m++) {
-        const qfz_gpu_method method = (qfz_gpu_method)m;
+    for (int m = 0; m < QFZ_N_LABELING_METHODS; m++) {
+        const qfz_method method = (qfz_method)m;
         char *const d_scratch =
             device_room<char>((int64_t)qfz_gpu_published_bytes(method, segments.h, segments.w));
         MUST(cudaMemset(d_root, 0xa5, (size_t)n_px * sizeof *d_root));
         MUST(cudaDeviceSynchronize());
         CHECK(qfz_gpu_published(gpu, method, &segments, d_scratch, d_root) == QFZ_OK, "%s",
               err.message);
-        roots_are(from_device(gpu, d_root, n_px), want, qfz_gpu_method_names[m], connectivity);
+        roots_are(from_device(gpu, d_root, n_px), want, qfz_method_name(method), connectivity);
         cudaFree(d_scratch);
     }
     cudaFree(d_root);
@@ -87,39 +86,11 @@ static void labels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int64_t grain, int 
     methods_label(gpu, s, 8);
 }
 
-static void refuses_by_name(qfz_gpu *gpu)
-{
-    qfz_gpu_method method = QFZ_N_METHODS;
-    qfz_rule rule = {};
-    rule.n_bands = 1;
-    rule.connectivity = 4;
-    rule.type = QFZ_U16;
-    for (int m = 0; m < QFZ_N_METHODS; m++) {
-        CHECK(qfz_gpu_method_of(qfz_gpu_method_names[m], &rule, &method, gpu->err) == QFZ_OK &&
-                  (int)method == m,
-              "%s", err.message);
-    }
-    qfz_rule refused[4] = {rule, rule, rule, rule};
-    const double omega = 1;
-    refused[0].alpha_level = 1;
-    refused[1].n_bands = 2;
-    refused[2].type = QFZ_F32;
-    refused[3].omega = &omega;
-    for (const qfz_rule &r : refused) {
-        qfz_error why = {};
-        CHECK(qfz_gpu_method_of("ha4", &r, &method, &why) == QFZ_EARG, "rule was taken");
-        CHECK(strstr(why.message, "ha4") != NULL, "message: %s", why.message);
-    }
-    qfz_error why = {};
-    CHECK(qfz_gpu_method_of("ha5", &rule, &method, &why) == QFZ_EARG, "name was taken");
-}
-
 /* PROGRAM SEED 0: one small raster, for tools that slow kernels down. */
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 120);
     qfz_gpu gpu = open_gpu(&err);
-    refuses_by_name(&gpu);
     labels_noise(&gpu, 35, 131, 2, 50);
     for (int64_t number = check_.first; number < check_.cases; number++)
         labels_any_raster(&gpu, number);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions on the device, against the CPU engine's, bit for bit: numbers, counts, border_regions,
- * labels, sums, means, paint and features. */
+ * labels, sums, spans, means, paint and features. */
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "check.h"
@@ -12,6 +13,7 @@
 #include "gpu/features/gather.cuh"
 #include "gpu/features/means.cuh"
 #include "gpu/features/regions.cuh"
+#include "gpu/features/spans.cuh"
 #include "gpu/features/flat_regions.cuh"
 #include "hostile.h"
 #include "uploaded.h"
@@ -196,6 +198,71 @@ static void means_are_equal(const both &b)
         cudaFree(d);
 }
 
+static double value_as_double(qfz_type type, const void *value)
+{
+    switch (type) {
+    case QFZ_U8: return *static_cast<const uint8_t *>(value);
+    case QFZ_I8: return *static_cast<const int8_t *>(value);
+    case QFZ_U16: return *static_cast<const uint16_t *>(value);
+    case QFZ_I16: return *static_cast<const int16_t *>(value);
+    case QFZ_U32: return *static_cast<const uint32_t *>(value);
+    case QFZ_I32: return *static_cast<const int32_t *>(value);
+    default: return *static_cast<const float *>(value);
+    }
+}
+
+static uint32_t order_as_cpu(qfz_type type, double value)
+{
+    if (type == QFZ_F32) return qfz_order_of_float((float)value);
+    return type == QFZ_I8 || type == QFZ_I16 || type == QFZ_I32
+               ? qfz_order_of_signed((int32_t)value)
+               : qfz_order_of_unsigned((uint32_t)value);
+}
+
+/* Checks spans against the least and the greatest of the values of each region's pixels. */
+static void spans_are_equal(const both &b)
+{
+    const uint32_t n = b.want.n_regions, n_border = b.want.n_border_regions;
+    const int band = (int)check_pick(b.image->n_bands);
+    const size_t bytes = qfz_type_bytes(b.image->type);
+    const char *const plane = (const char *)b.image->pixels + (size_t)band * (size_t)b.n_px * bytes;
+    const std::vector<uint32_t> labels = from_device(b.gpu, b.got.d_label, b.n_px);
+    const std::vector<uint32_t> border = from_device(b.gpu, b.got.d_border_region_of, n_border);
+    const std::vector<uint32_t> count = from_device(b.gpu, b.got.d_count, n);
+    std::vector<uint64_t> of_border(2 * (size_t)n_border);
+    std::vector<uint32_t> wide(n), pixels(1);
+    std::vector<double> least(n, INFINITY), greatest(n, -INFINITY);
+    const double omega = 0.3 * (double)check_pick(b.image->type == QFZ_U16 ? 9000 : 90);
+    for (size_t i = 0; i < labels.size(); i++) {
+        if (labels[i] == 0) continue;
+        const double value = value_as_double(b.image->type, plane + i * bytes);
+        least[labels[i] - 1] = fmin(least[labels[i] - 1], value);
+        greatest[labels[i] - 1] = fmax(greatest[labels[i] - 1], value);
+    }
+    for (uint32_t r = 0; r < n; r++)
+        wide[r] = least[r] < greatest[r] && greatest[r] - least[r] > omega;
+    for (uint32_t s = 0; s < n_border; s++) {
+        of_border[2 * s] = order_as_cpu(b.image->type, least[border[s]]);
+        of_border[2 * s + 1] = UINT32_MAX - order_as_cpu(b.image->type, greatest[border[s]]);
+    }
+    for (uint32_t r = 0; r < n; r++)
+        if (wide[r] && std::find(border.begin(), border.end(), r) == border.end())
+            pixels[0] += count[r];
+    const std::vector<uint32_t> zero(n + 1u);
+    uint32_t *const d_words = device_room<uint32_t>(2 * (int64_t)n), *const d_wide =
+                                                                         to_device(zero);
+    uint64_t *const d_of_border = device_room<uint64_t>(2 * (int64_t)n_border);
+    const qfz_gpu_spans spans = {n, d_words, d_words + n, d_wide};
+    MUST_DO(qfz_gpu_spans_of_band(b.gpu, &b.got, &b.up.image, band, omega, &spans));
+    MUST_DO(qfz_gpu_spans_of_border(b.gpu, &b.got, n_border, &spans, d_of_border));
+    MUST_DO(qfz_gpu_spans_count(b.gpu, &b.got, &spans, d_wide + n));
+    are_equal(b, d_of_border, of_border.data(), 2 * (int64_t)n_border, "words of spans");
+    are_equal(b, d_wide, wide.data(), n, "wide regions");
+    are_equal(b, d_wide + n, pixels.data(), 1, "pixels of wide regions");
+    for (void *d : {(void *)d_words, (void *)d_wide, (void *)d_of_border})
+        cudaFree(d);
+}
+
 /* d_cached: not NULL if flat regions are to be used where weights of rows are equal. */
 static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *d_cached)
 {
@@ -285,6 +352,7 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     MUST_DO(qfz_gpu_regions_number(gpu, d_root, d_scratch, &b.got));
     MUST_DO(qfz_gpu_regions_border(gpu, true, d_scratch, &b.got));
     partitions_are_equal(b);
+    spans_are_equal(b);
     counts_are_equal(b);
     labels_are_equal(b);
     means_are_equal(b);

@@ -16,14 +16,16 @@ static void ok(qfz_status st, const qfz_error *err)
     CHECK(st == QFZ_OK, "status %d: %s", (int)st, err->message);
 }
 
-static int level_bytes_of(const qfz_engine *engine, const qfz_rule *rule, const qfz_image *image)
+static int level_bytes_of(const qfz_engine *engine, const char *method, const qfz_rule *rule,
+                          const qfz_image *image)
 {
     const qfz_box box = {0, 0, image->h, image->w};
     const qfz_worker_spec spec = {.rule = rule,
                                   .kind = QFZ_LEVELS,
                                   .max_h = (int32_t)image->h,
                                   .max_w = (int32_t)image->w,
-                                  .n_threads = 1};
+                                  .n_threads = 1,
+                                  .method = method};
     qfz_error err = {0};
     qfz_worker *worker = NULL;
     qfz_summary summary;
@@ -64,10 +66,15 @@ static void test_case(void)
                            .n_bands = 1,
                            .alpha_level = UINT32_MAX};
     make(&image);
-    const int want = level_bytes_of(&qfz_engine_cpu, &rule, &image);
-    const int got = level_bytes_of(&TEST_ENGINE_TABLE, &rule, &image);
-    CHECK(got == want, "%d x %d pixels of %d bytes, %d neighbours: levels of %d bytes, not %d",
-          (int)image.w, (int)image.h, (int)qfz_type_bytes(type), rule.connectivity, got, want);
+    const int want = level_bytes_of(&qfz_engine_cpu, NULL, &rule, &image);
+    for (int m = 0; m < (TEST_ENGINE == QFZ_ENGINE_CUDA ? 3 : 1); m++) {
+        static const char *const methods[] = {NULL, "connect-v1", "connect-v2"};
+        const int got = level_bytes_of(&TEST_ENGINE_TABLE, methods[m], &rule, &image);
+        CHECK(got == want,
+              "%s, %d x %d pixels of %d bytes, %d neighbours: levels of %d bytes, not %d",
+              methods[m] ? methods[m] : "auto", (int)image.w, (int)image.h,
+              (int)qfz_type_bytes(type), rule.connectivity, got, want);
+    }
 }
 
 int main(int argc, char **argv)

@@ -174,6 +174,8 @@ int main(void)
     AT(qfz_report, next);
     AT(qfz_report, reserved);
     AT(qfz_report, alpha);
+    AT(qfz_report, retries);
+    AT(qfz_report, wide_pixels);
     SIZE(qfz_plan_output);
     AT(qfz_plan_output, path);
     AT(qfz_plan_output, format);

@@ -17,6 +17,7 @@ typedef struct problem {
     int bands[RASTER_BANDS];
     const char *hiding; /* how pixels are made invalid */
     int64_t least;      /* pixels of a region; 1: any number */
+    uint64_t wide;      /* pixels in regions that exceed omega, as a report should have them */
     double nodata;
     bool in_memory;
     char src[PATH_ROOM], mask[PATH_ROOM];
@@ -314,6 +315,8 @@ static bool runs(const problem *p, const qfz_job *job, const char *what, uint64_
     CHECK(report.width == p->r.image.w && report.height == p->r.image.h, "%s: reported size", what);
     CHECK(report.pixels == valid, "%s: reports %" PRIu64 " pixels, not %" PRIu64, what,
           report.pixels, valid);
+    CHECK(report.wide_pixels == p->wide, "%s: reports %" PRIu64 " wide pixels, not %" PRIu64, what,
+          report.wide_pixels, p->wide);
     return true;
 }
 
@@ -511,6 +514,32 @@ static void painted_is(const problem *p, const char *path, const char *what, con
     grid_free(&g);
 }
 
+/* The published methods of saliency and simplify, and none, in turn; on the CUDA engine only. */
+static const char *tree_method(void)
+{
+    static const char *const methods[] = {NULL, "connect-v1", "connect-v2"};
+    return TEST_ENGINE == QFZ_ENGINE_CUDA ? methods[check_pick(3)] : NULL;
+}
+
+/* The pixels of those regions of level 0 whose values differ by more than omega in some band. */
+static uint64_t wide_pixels(const problem *p, uint32_t *labels)
+{
+    uint64_t wide = 0;
+    const uint32_t n = oracle_alpha(p->o, 0, labels);
+    oracle_region *const regions = calloc(n + 1u, sizeof *regions);
+    files_must(regions != NULL);
+    oracle_regions(&p->r.image, labels, n, regions);
+    for (uint32_t i = 0; i < n; i++) {
+        bool exceeds = false;
+        for (int b = 0; b < p->r.image.n_bands; b++)
+            exceeds |= regions[i].bands[b].min < regions[i].bands[b].max &&
+                       regions[i].bands[b].max - regions[i].bands[b].min > p->omega[b];
+        if (exceeds) wide += regions[i].pixels;
+    }
+    free(regions);
+    return wide;
+}
+
 static void simplify_equals(problem *p, uint32_t *want)
 {
     qfz_job job = p->base;
@@ -526,11 +555,14 @@ static void simplify_equals(problem *p, uint32_t *want)
         for (int b = 1; b < p->r.image.n_bands && job.criterion.n_omega == 1; b++)
             p->omega[b] = p->omega[0];
     }
+    const bool has_least_area = p->least > 1 || job.min_area_m2 > 0;
+    p->wide = job.criterion.omega && has_least_area ? wide_pixels(p, want) : 0;
     const uint32_t n = oracle_alpha_omega(
         p->o, job.criterion.has_alpha ? job.criterion.alpha : INFINITY, job.criterion.omega, want);
     oracle_paint(&p->r.image, want, n, painted);
     job.dst = scratch("painted.tif");
     for (int i = 0; i < n_variants(VARIANTS); i++) {
+        job.gpu_method = tree_method();
         job.labels = check_chance(70) ? scratch("labels.tif") : NULL;
         job.regions = i == 0 || check_chance(40) ? scratch("regions.csv") : NULL;
         snprintf(what, sizeof what, "simplify alpha %.17g omega %.17g (%d), %s",
@@ -544,6 +576,7 @@ static void simplify_equals(problem *p, uint32_t *want)
         if (job.regions) table_is_same(p, job.regions, what, i == 0);
     }
     counts(p, job, "simplify", n);
+    p->wide = 0;
     free(painted);
 }
 
@@ -635,6 +668,7 @@ static void saliency_equals(problem *p, uint32_t *labels)
         for (int i = 0; i < n_variants(layout ? 2 : VARIANTS); i++) {
             job.layout = (qfz_layout)layout;
             job.dst = layout ? scratch("layout.tif") : edges;
+            job.gpu_method = tree_method();
             snprintf(what, sizeof what, "saliency %s, %s", names[layout], variant(&job, i));
             if (!runs(p, &job, what, 0)) continue;
             if (layout == QFZ_KHALIMSKY)

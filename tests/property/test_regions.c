@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_regions.c - (alpha, omega)-regions of tiles of several blocks: counts, sums, painted means
- * and features of the CPU engine agree with its labels, pixel by pixel.  test_contract.c checks the
- * labels. */
+ * features and spans of the CPU engine agree with its labels, pixel by pixel.  test_contract.c
+ * checks the labels. */
 #include "core/engine.h"
 #include "rasters.h"
 
@@ -86,6 +86,48 @@ static void painted_in_means(const problem *p, qfz_worker *worker, int band)
     free(painted);
 }
 
+/* The pixels of regions that exceed omega in some band, with values as doubles. */
+static uint64_t wide_pixels(const problem *p)
+{
+    const qfz_image *const image = &p->r.image;
+    const int64_t n = image->h * image->w;
+    double *lo = raster_room(p->n_regions + 1, sizeof *lo),
+           *hi = raster_room(p->n_regions + 1, sizeof *hi);
+    bool *wide = raster_room(p->n_regions + 1, sizeof *wide);
+    uint64_t n_wide = 0;
+    for (int b = 0; b < image->n_bands; b++) {
+        for (uint32_t r = 0; r <= p->n_regions; r++) {
+            lo[r] = INFINITY;
+            hi[r] = -INFINITY;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            const double value = oracle_value(image, b, i);
+            lo[p->label[i]] = fmin(lo[p->label[i]], value);
+            hi[p->label[i]] = fmax(hi[p->label[i]], value);
+        }
+        for (uint32_t r = 1; r <= p->n_regions; r++)
+            wide[r] |= lo[r] < hi[r] && hi[r] - lo[r] > p->omega[b];
+    }
+    for (int64_t i = 0; i < n; i++)
+        n_wide += p->label[i] && wide[p->label[i]];
+    free(lo);
+    free(hi);
+    free(wide);
+    return n_wide;
+}
+
+/* Most regions are within omega; so the limit is lowered after they have been found. */
+static void spans_are_right(problem *p, qfz_worker *worker)
+{
+    qfz_error err = {0};
+    uint64_t none, wide;
+    for (int b = 0; b < p->rule.n_bands; b++)
+        if (check_chance(80)) p->omega[b] = p->omega[b] * (double)check_pick(3) / 3 - 0.5;
+    raster_must(qfz_engine_cpu.spans(worker, &none, &wide, &err));
+    const uint64_t want = wide_pixels(p);
+    CHECK(wide == want, "%" PRIu64 " pixels in wide regions, not %" PRIu64, wide, want);
+}
+
 static void one_case(int64_t number)
 {
     problem p = {0};
@@ -112,6 +154,7 @@ static void one_case(int64_t number)
         if (check_chance(50)) raster_must(qfz_engine_cpu.border_sums(worker, b, &none, &err));
         painted_in_means(&p, worker, b);
     }
+    spans_are_right(&p, worker);
     qfz_engine_cpu.close(&worker, 1);
     free(p.label);
     raster_free(&p.r);

@@ -123,6 +123,15 @@ static bool ok(qfz_status st, const qfz_error *err)
     return CHECK(st == QFZ_OK, "status %d: %s", (int)st, err->message);
 }
 
+/* Each published method of the kind of work, and none, in turn. */
+static const char *method_of(const problem *p, qfz_kind kind)
+{
+    static const char *const methods[] = {NULL, "connect-v1", "connect-v2"};
+    const bool by_tree = kind == QFZ_LEVELS || kind == QFZ_OMEGA;
+    if (TEST_ENGINE != QFZ_ENGINE_CUDA || !by_tree || p->rule.edge_levels) return NULL;
+    return methods[check_.now % 3];
+}
+
 enum { GROUP_SIDE = 64 }; /* a worker for such tiles has memory for groups of smaller ones */
 
 static void open_bench(bench *b, const problem *p, qfz_kind kind)
@@ -132,7 +141,8 @@ static void open_bench(bench *b, const problem *p, qfz_kind kind)
                                   .kind = kind,
                                   .max_h = p->uses_workers ? GROUP_SIDE : (int32_t)p->tiling.tile_h,
                                   .max_w = p->uses_workers ? GROUP_SIDE : (int32_t)p->tiling.tile_w,
-                                  .n_threads = 1};
+                                  .n_threads = 1,
+                                  .method = method_of(p, kind)};
     ok(TEST_ENGINE_TABLE.open(&b->worker, 1, &spec, &err), &err);
     ok(qfz_stitch_open(&b->stitch, &p->rule, kind, &p->tiling, &alone, p->n_threads,
                        p->memory_bytes, ".", &err),

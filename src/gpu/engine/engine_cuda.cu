@@ -61,6 +61,7 @@ qfz_status qfz_worker_down_ranges(qfz_worker *worker, const qfz_gpu_ranges *from
 bool qfz_worker_makes_nan(const qfz_worker *worker)
 {
     const qfz_kind kind = worker->spec.kind;
+    if (worker->by_connect) return false;
     if (kind != QFZ_LEVELS && !(kind == QFZ_TREE && worker->trees.by_forest)) return false;
     return qfz_gpu_edges_know_nan(worker->spec.rule);
 }
@@ -120,15 +121,35 @@ static qfz_status take_memory(qfz_worker *const *workers, int n)
     return QFZ_OK;
 }
 
-static int64_t device_tile_bytes(const qfz_rule *rule, qfz_kind kind, int32_t h, int32_t w)
+/* Selects the method.  A published method serves only the kinds of work of its paper. */
+static qfz_status choose_method(qfz_worker *worker)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    qfz_method method;
+    if (spec->kind == QFZ_COMPONENTS) return qfz_regions_choose(worker);
+    if (spec->kind == QFZ_TREE) return qfz_trees_choose(worker);
+    worker->by_connect = spec->method != NULL;
+    if (!spec->method) return QFZ_OK;
+    QFZ_TRY(qfz_method_find(spec->method, spec->rule, spec->kind, &method, worker->gpu.err));
+    worker->version = method == QFZ_METHOD_CONNECT_V2 ? QFZ_CONNECT_V2 : QFZ_CONNECT_V1;
+    return QFZ_OK;
+}
+
+/* Without a method, a tree is by forest, as on most devices. */
+static int64_t device_tile_bytes(const qfz_rule *rule, qfz_kind kind, const char *method, int32_t h,
+                                 int32_t w)
 {
     qfz_worker worker = {};
     qfz_carve carve = {NULL, 0};
+    qfz_error ignored = {};
+    worker.gpu.err = &ignored;
     worker.spec.rule = rule;
     worker.spec.kind = kind;
+    worker.spec.method = method;
     worker.spec.max_h = h;
     worker.spec.max_w = w;
     worker.trees.by_forest = true;
+    if (method && choose_method(&worker) != QFZ_OK) return 0;
     carve_all(&worker, &carve);
     if (kind == QFZ_TREE) carve.used += qfz_trees_bytes(&worker);
     return (int64_t)carve.used;
@@ -172,27 +193,6 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
         err, QFZ_EGPU,
         "GPU %d: its blocks have %d bytes of shared memory; %s of such pixels takes %zu",
         device.number, there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
-}
-
-/* Selects the method.  A published method serves only the kind of work of its paper. */
-static qfz_status choose_method(qfz_worker *worker)
-{
-    const qfz_worker_spec *const spec = &worker->spec;
-    if (spec->kind == QFZ_COMPONENTS) return qfz_regions_choose(worker);
-    if (spec->kind == QFZ_TREE) return qfz_trees_choose(worker);
-    if (!spec->method) return QFZ_OK;
-    return qfz_fail(worker->gpu.err, QFZ_EARG, "method %s does not make %s", spec->method,
-                    spec->kind == QFZ_LEVELS ? "saliency" : "(alpha, omega)-components");
-}
-
-qfz_status qfz_gpu_can_method(const char *name, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
-{
-    qfz_worker worker = {};
-    worker.spec.rule = rule;
-    worker.spec.kind = kind;
-    worker.spec.method = name;
-    worker.gpu.err = err;
-    return choose_method(&worker);
 }
 
 /* ---- Open, close ----------------------------------------------------------------------------- */
@@ -480,6 +480,7 @@ static qfz_engine make_table(void)
     engine.number = qfz_regions_number;
     engine.labels = qfz_regions_labels;
     engine.border_sums = qfz_regions_border_sums;
+    engine.spans = qfz_regions_spans;
     engine.features = qfz_regions_features;
     engine.paint = qfz_regions_paint;
     engine.saliency = qfz_levels_saliency;

@@ -49,22 +49,43 @@ static size_t ring_bytes(const qfz_worker_spec *spec, const qfz_gpu_edges *edges
     return has_widths(spec) ? qfz_gpu_saliency_bytes(edges, 0) : qfz_gpu_ring_forest_bytes(edges);
 }
 
+static void carve_default(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
+    const qfz_gpu_edges edges = qfz_largest_edges(spec);
+    const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);
+    qfz_carve ring = *carve;
+    worker->levels.d_memory = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
+    (void)qfz_carve_bytes(&ring, ring_bytes(spec, &edges));
+    (void)qfz_carve_bytes(&ring, links_bytes);
+    carve->used = larger(carve->used, ring.used);
+}
+
+static void carve_connect(qfz_worker *worker, qfz_carve *carve)
+{
+    const qfz_worker_spec *const spec = &worker->spec;
+    const qfz_gpu_edges edges = qfz_largest_edges(spec);
+    worker->levels.d_memory =
+        qfz_carve_bytes(carve, qfz_connect_levels_bytes(edges.connectivity, edges.h, edges.w,
+                                                        qfz_gpu_is_narrow(&edges)));
+    qfz_carve_take(carve, &worker->levels.d_largest, 1);
+}
+
 void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     qfz_level_room *const room = &worker->levels;
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     const int64_t n_ring = qfz_ring_size(spec->max_h, spec->max_w);
-    const qfz_gpu_edges edges = qfz_largest_edges(spec);
-    const size_t links_bytes = qfz_gpu_border_links_bytes(spec->max_h, spec->max_w);
-    if (qfz_gpu_edges_need_levels(spec->rule)) /* else edges are the band itself */
+    /* By default, edges are the band itself where they can be. */
+    if (worker->by_connect || qfz_gpu_edges_need_levels(spec->rule))
         room->d_edge_levels =
             (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(spec->rule, n));
-    qfz_carve ring = *carve;
-    room->d_memory = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
-    (void)qfz_carve_bytes(&ring, ring_bytes(spec, &edges));
-    (void)qfz_carve_bytes(&ring, links_bytes);
-    carve->used = larger(carve->used, ring.used);
+    if (worker->by_connect)
+        carve_connect(worker, carve);
+    else
+        carve_default(worker, carve);
     take_links(carve, n_ring, &room->links);
     take_links(carve, n_ring, &room->external);
     qfz_carve_take(carve, &room->d_n_links, 1);
@@ -80,9 +101,12 @@ static qfz_status find_links(qfz_worker *worker)
     qfz_gpu_edges edges;
     qfz_gpu_forest forest;
     qfz_carve carve = {(char *)room->d_memory, 0};
+    const bool measure = has_widths(&worker->spec);
     QFZ_TRY(
         qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_edge_levels, &edges));
-    const bool measure = has_widths(&worker->spec);
+    if (worker->by_connect)
+        return qfz_connect_ring_links(gpu, worker->version, &edges, room->d_memory, &room->links,
+                                      room->d_n_links, measure ? room->d_largest : NULL);
     void *const d_forest = qfz_carve_bytes(&carve, measure ? qfz_gpu_saliency_bytes(&edges, 0)
                                                            : qfz_gpu_ring_forest_bytes(&edges));
     void *const d_scratch = carve.base + carve.used;
@@ -104,6 +128,12 @@ static qfz_status find_level_bytes(qfz_worker *worker, qfz_summary *summary)
 {
     static const uint32_t limits[QFZ_WIDTH_LIMITS] = {UINT8_MAX - 1, UINT16_MAX - 1};
     qfz_gpu_widths widths;
+    uint32_t largest;
+    if (worker->by_connect) {
+        QFZ_TRY(qfz_worker_down(worker, &largest, worker->levels.d_largest, sizeof largest));
+        summary->level_bytes = qfz_level_bytes(largest);
+        return QFZ_OK;
+    }
     QFZ_TRY(qfz_worker_down(worker, &widths, worker->levels.d_widths, sizeof widths));
     summary->level_bytes = qfz_level_bytes(widths.largest);
     for (int i = 0; i < QFZ_WIDTH_LIMITS; i++) {
@@ -159,7 +189,8 @@ static void widen_levels(const qfz_image *tile, int n_dirs, uint32_t *levels)
     }
 }
 
-static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *external, bool *narrow)
+static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *external,
+                                qfz_connect_phase last, bool *narrow)
 {
     qfz_level_room *const room = &worker->levels;
     qfz_gpu *const gpu = &worker->gpu;
@@ -167,6 +198,9 @@ static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *externa
     QFZ_TRY(
         qfz_gpu_edges_make(gpu, &worker->image, worker->spec.rule, room->d_edge_levels, &edges));
     *narrow = qfz_gpu_is_narrow(&edges);
+    if (worker->by_connect)
+        return qfz_connect_saliency(gpu, worker->version, &edges, external, last, room->d_memory,
+                                    &room->d_saliency);
     return qfz_gpu_saliency(gpu, &edges, external, room->d_memory, &room->d_saliency);
 }
 
@@ -194,7 +228,7 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_exterior *exterior,
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(qfz_zeroed_send(worker));
     if (exterior) QFZ_TRY(send_external(worker, &exterior->external));
-    QFZ_TRY(find_saliency(worker, exterior ? &room->external : NULL, &narrow));
+    QFZ_TRY(find_saliency(worker, exterior ? &room->external : NULL, QFZ_CONNECT_READ, &narrow));
     QFZ_TRY(fetch_levels(worker, n, narrow, level_bytes, levels));
     if (exterior)
         qfz_exterior_place_cross(exterior, worker->image.h, worker->image.w, n_dirs, level_bytes,
@@ -206,5 +240,5 @@ qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part)
 {
     bool narrow;
     if (part == QFZ_PART_SUMMARISE) return find_links(worker);
-    return find_saliency(worker, NULL, &narrow);
+    return find_saliency(worker, NULL, qfz_worker_phase(part), &narrow);
 }

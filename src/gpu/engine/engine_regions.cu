@@ -8,6 +8,7 @@
 
 #include "gpu/components/components.cuh"
 #include "gpu/features/means.cuh"
+#include "gpu/features/spans.cuh"
 #include "gpu/omega/omega.cuh"
 #include "gpu/engine/worker.cuh"
 #include "core/memory.h"
@@ -18,7 +19,8 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* Size of d_work: the labels of all pixels, the exact sums of all regions of an integer raster (two
- * words each), or at least some records. */
+ * words each), the spans of all regions in a band (one word and a half each, and a count), or at
+ * least some records. */
 static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
     const size_t words = spec->kind == QFZ_OMEGA ? 2 : 1;
@@ -69,7 +71,9 @@ static void carve_omega(qfz_worker *worker, qfz_carve *carve)
     qfz_region_room *const room = &worker->regions;
     const int32_t h = spec->max_h, w = spec->max_w;
     qfz_carve first = *carve;
-    room->d_scratch = qfz_carve_bytes(&first, qfz_gpu_omega_bytes(spec->rule, h, w));
+    room->d_scratch =
+        qfz_carve_bytes(&first, worker->by_connect ? qfz_connect_omega_bytes(spec->rule, h, w)
+                                                   : qfz_gpu_omega_bytes(spec->rule, h, w));
     qfz_carve_take(carve, &room->d_root, (int64_t)h * w); /* at d_scratch */
     room->d_means = room->d_root;                         /* a value has at most 4 bytes */
     qfz_gpu_regions_take(carve, h, w, true, &room->on_device);
@@ -92,7 +96,8 @@ void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
     }
     qfz_gpu_regions_take(carve, h, w, !by_blocks, &room->on_device);
     if (by_blocks) room->d_cached = qfz_carve_bytes(carve, qfz_gpu_components_cached_bytes(h, w));
-    if (room->published) room->d_cached = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
+    if (room->published && room->method == QFZ_METHOD_HA4)
+        room->d_cached = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
     qfz_carve first = *carve, second = *carve;
     qfz_carve_take(&first, &room->d_root, (int64_t)h * w);
     room->d_scratch = room->d_number_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
@@ -121,8 +126,8 @@ qfz_status qfz_regions_choose(qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     worker->regions.published = spec->method != NULL;
-    return spec->method ? qfz_gpu_method_of(spec->method, spec->rule, &worker->regions.method,
-                                            worker->gpu.err)
+    return spec->method ? qfz_method_find(spec->method, spec->rule, spec->kind,
+                                          &worker->regions.method, worker->gpu.err)
                         : QFZ_OK;
 }
 
@@ -132,21 +137,40 @@ void qfz_regions_load(qfz_worker *worker)
     worker->regions.has_value = false;
 }
 
+/* True if all n pixels that are valid have the value of room->value, or of the first of them. */
+template <typename T>
+static bool have_one_value(const T *px, const uint8_t *valid, int64_t n, qfz_region_room *room)
+{
+    enum { STEP = 4096 }; /* a step has no branches */
+    int64_t first = 0;
+    T value;
+    while (!room->has_value && first < n && !valid[first])
+        first++;
+    if (first == n) return true;
+    if (!room->has_value) memcpy(room->value, px + first, sizeof value);
+    room->has_value = true;
+    memcpy(&value, room->value, sizeof value);
+    for (int64_t i = first; i < n;) {
+        const int64_t end = n - i < STEP ? n : i + STEP;
+        unsigned differs = 0;
+        for (; i < end; i++)
+            differs |= (unsigned)(valid[i] != 0) & (unsigned)(px[i] != value);
+        if (differs) return false;
+    }
+    return true;
+}
+
 /* True if all valid pixels up to the end of these rows have the same value; validity alone then
  * decides which pixels are joined. */
 static bool keeps_one_value(const qfz_image *tile, const qfz_rows *rows, qfz_region_room *room)
 {
-    const size_t bytes = qfz_type_bytes(tile->type);
-    const char *const px = (const char *)rows->pixels;
     const uint8_t *const valid = tile->valid + rows->y0 * tile->w;
-    for (int64_t i = 0; i < (rows->y1 - rows->y0) * tile->w; i++) {
-        const char *const one = px + (size_t)i * bytes;
-        if (!valid[i]) continue;
-        if (!room->has_value) memcpy(room->value, one, bytes);
-        room->has_value = true;
-        if (memcmp(room->value, one, bytes) != 0) return false;
+    const int64_t n = (rows->y1 - rows->y0) * tile->w;
+    switch (qfz_type_bytes(tile->type)) {
+    case 1: return have_one_value(static_cast<const uint8_t *>(rows->pixels), valid, n, room);
+    case 2: return have_one_value(static_cast<const uint16_t *>(rows->pixels), valid, n, room);
+    default: return have_one_value(static_cast<const uint32_t *>(rows->pixels), valid, n, room);
     }
-    return true;
 }
 
 void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
@@ -165,9 +189,13 @@ void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
 
 /* ---- Partition ------------------------------------------------------------------------------- */
 
-static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *exterior)
+static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *exterior,
+                             qfz_connect_phase last)
 {
     qfz_region_room *const room = &worker->regions;
+    if (worker->by_connect)
+        return qfz_connect_omega(&worker->gpu, worker->version, &worker->image, worker->spec.rule,
+                                 exterior, last, room->d_scratch, room->d_root);
     if (worker->spec.kind == QFZ_OMEGA)
         return qfz_gpu_omega(&worker->gpu, &worker->image, worker->spec.rule, exterior,
                              room->d_scratch, room->d_root);
@@ -187,7 +215,7 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_exterio
     if (worker->spec.kind == QFZ_COMPONENTS && !room->published)
         return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
                                          room->d_cached, room->d_scratch, regions);
-    QFZ_TRY(find_roots(worker, exterior));
+    QFZ_TRY(find_roots(worker, exterior, QFZ_CONNECT_READ));
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_number_scratch, regions);
 }
 
@@ -246,18 +274,34 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *exterio
     return QFZ_OK;
 }
 
+static qfz_status omega_links(qfz_worker *worker, qfz_gpu_links *links, uint32_t **d_n)
+{
+    void *const d_scratch = worker->regions.d_scratch;
+    const qfz_rule *const rule = worker->spec.rule;
+    return worker->by_connect
+               ? qfz_connect_omega_links(&worker->gpu, worker->version, &worker->image, rule,
+                                         d_scratch, links, d_n)
+               : qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, d_scratch, links, d_n);
+}
+
+static qfz_status omega_ranges(qfz_worker *worker, uint32_t n, qfz_gpu_ranges *ranges)
+{
+    void *const d_scratch = worker->regions.d_scratch;
+    const qfz_rule *const rule = worker->spec.rule;
+    return worker->by_connect
+               ? qfz_connect_omega_ranges(&worker->gpu, &worker->image, rule, d_scratch, n, ranges)
+               : qfz_gpu_omega_ranges(&worker->gpu, &worker->image, rule, d_scratch, n, ranges);
+}
+
 static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
 {
-    qfz_region_room *const room = &worker->regions;
-    const qfz_rule *const rule = worker->spec.rule;
     qfz_gpu_links links;
     qfz_gpu_ranges ranges;
     uint32_t *d_n, n[2];
-    QFZ_TRY(qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, room->d_scratch, &links, &d_n));
+    QFZ_TRY(omega_links(worker, &links, &d_n));
     QFZ_TRY(qfz_worker_down(worker, n, d_n, sizeof n));
     QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
-    QFZ_TRY(
-        qfz_gpu_omega_ranges(&worker->gpu, &worker->image, rule, room->d_scratch, n[1], &ranges));
+    QFZ_TRY(omega_ranges(worker, n[1], &ranges));
     return qfz_worker_down_ranges(worker, &ranges, n[1], &summary->ranges);
 }
 
@@ -330,6 +374,51 @@ qfz_status qfz_regions_border_sums(qfz_worker *worker, int band, uint64_t *sums,
                            room->n_border_regions * (size_t)words * sizeof *sums);
 }
 
+/* The spans of border regions in the last band, among those of all bands. */
+static qfz_status fetch_spans(qfz_worker *worker, int band, const qfz_gpu_spans *on_device,
+                              uint64_t *words, uint64_t *spans)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t n = room->n_border_regions, n_bands = (size_t)worker->image.n_bands;
+    QFZ_TRY(qfz_gpu_spans_of_border(&worker->gpu, &room->on_device, room->n_border_regions,
+                                    on_device, room->d_border_sums));
+    QFZ_TRY(qfz_worker_down(worker, words, room->d_border_sums, 2 * n * sizeof *words));
+    for (size_t s = 0; s < n; s++)
+        memcpy(spans + 2 * (s * n_bands + (size_t)band), words + 2 * s, 2 * sizeof *words);
+    return QFZ_OK;
+}
+
+static qfz_status find_spans(qfz_worker *worker, uint64_t *words, uint64_t *spans, uint64_t *wide)
+{
+    qfz_region_room *const room = &worker->regions;
+    const size_t n = room->n_regions;
+    uint32_t *const d_words = static_cast<uint32_t *>(room->d_work), *const d_pixels = d_words;
+    const qfz_gpu_spans found = {room->n_regions, d_words + 1 + n, d_words + 1 + 2 * n,
+                                 d_words + 1};
+    uint32_t pixels;
+    QFZ_TRY_CUDA(worker->gpu.err,
+                 cudaMemsetAsync(d_words, 0, (1 + n) * sizeof *d_words, worker->gpu.stream));
+    for (int b = 0; b < worker->image.n_bands; b++) {
+        QFZ_TRY(qfz_gpu_spans_of_band(&worker->gpu, &room->on_device, &worker->image, b,
+                                      worker->spec.rule->omega[b], &found));
+        QFZ_TRY(fetch_spans(worker, b, &found, words, spans));
+    }
+    QFZ_TRY(qfz_gpu_spans_count(&worker->gpu, &room->on_device, &found, d_pixels));
+    QFZ_TRY(qfz_worker_down(worker, &pixels, d_pixels, sizeof pixels));
+    *wide = pixels;
+    return QFZ_OK;
+}
+
+qfz_status qfz_regions_spans(qfz_worker *worker, uint64_t *spans, uint64_t *wide, qfz_error *err)
+{
+    uint64_t *words = NULL;
+    QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(QFZ_NEW(&words, 2 * (int64_t)worker->regions.n_border_regions, err));
+    const qfz_status st = find_spans(worker, words, spans, wide);
+    free(words);
+    return st;
+}
+
 qfz_status qfz_regions_paint_on_device(qfz_worker *worker, int band, const void *border_mean,
                                        const void *invalid, qfz_error *err)
 {
@@ -361,7 +450,7 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *border_me
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part)
 {
     const qfz_region_room *const room = &worker->regions;
-    if (part != QFZ_PART_FEATURES) return find_roots(worker, NULL);
+    if (part != QFZ_PART_FEATURES) return find_roots(worker, NULL, qfz_worker_phase(part));
     if (room->published && room->method == QFZ_METHOD_HA4) return qfz_records_of_segments(worker);
     QFZ_TRY(number_regions(worker, NULL));
     QFZ_TRY(fetch_numbers(worker, false));

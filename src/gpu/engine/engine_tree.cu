@@ -29,12 +29,10 @@ qfz_status qfz_trees_choose(qfz_worker *worker)
     const char *const name = worker->spec.method;
     qfz_tree_room *const room = &worker->trees;
     room->by_forest = !name && forest_can(worker);
-    room->version = QFZ_CONNECT_V1; /* the faster version in most cases */
-    if (!name || strcmp(name, "connect-v1") == 0) return QFZ_OK;
-    room->version = QFZ_CONNECT_V2;
-    if (strcmp(name, "connect-v2") == 0) return QFZ_OK;
-    return qfz_fail(worker->gpu.err, QFZ_EARG,
-                    "method %s does not make alpha-trees; connect-v1 and connect-v2 do", name);
+    qfz_method method = QFZ_METHOD_CONNECT_V1; /* the faster version in most cases */
+    if (name) QFZ_TRY(qfz_method_find(name, worker->spec.rule, QFZ_TREE, &method, worker->gpu.err));
+    room->version = method == QFZ_METHOD_CONNECT_V2 ? QFZ_CONNECT_V2 : QFZ_CONNECT_V1;
+    return QFZ_OK;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -18,12 +18,12 @@
 #include "gpu/omega/omega.cuh"
 #include "gpu/features/regions.cuh"
 #include "gpu/device/staging.cuh"
-#include "gpu/published/canonical_tree.cuh"
+#include "gpu/published/connect_tile.cuh"
 
 /* Buffers for components and (alpha, omega)-components (engine_regions.cu). */
 typedef struct qfz_region_room {
     bool published; /* label by `method`, a published one, instead of the default */
-    qfz_gpu_method method;
+    qfz_method method;
     qfz_gpu_segments segments; /* the tile, as input of a published method */
     bool one_value;            /* all valid pixels that arrived have the same value ... */
     bool has_value;            /* ... and there was one, */
@@ -59,6 +59,7 @@ typedef struct qfz_level_room {
     uint32_t *d_edge_levels; /* planes of levels, where edges are not the band itself */
     void *d_memory;          /* for saliency; or for a forest of the ring and for links */
     void *d_saliency;        /* the result, in d_memory: levels of 2 or 4 bytes */
+    uint32_t *d_largest;     /* by CONNECT, in place of d_widths */
     qfz_gpu_links links, external;
     uint32_t *d_n_links;
     qfz_gpu_widths *d_widths;
@@ -94,6 +95,8 @@ typedef struct qfz_filter_room {
 
 struct qfz_worker {
     qfz_worker_spec spec;
+    bool by_connect;         /* saliency and (alpha, omega)-components: by CONNECT, */
+    qfz_gpu_connect version; /* this version of it */
     qfz_gpu gpu;
     qfz_staging staging;
     cudaEvent_t from, to; /* for time_part() */
@@ -143,6 +146,17 @@ bool qfz_worker_makes_nan(const qfz_worker *worker);
  * (warm_up.cu). */
 qfz_status qfz_worker_warm_up(qfz_worker *worker);
 
+/* The phase of CONNECT with which a part of the work ends. */
+static inline qfz_connect_phase qfz_worker_phase(qfz_part part)
+{
+    switch ((int)part) {
+    case QFZ_PART_LOCAL: return QFZ_CONNECT_LOCAL;
+    case QFZ_PART_MERGED: return QFZ_CONNECT_MERGE;
+    case QFZ_PART_FLATTENED: return QFZ_CONNECT_FLATTEN;
+    default: return QFZ_CONNECT_READ;
+    }
+}
+
 /* ---- Components and (alpha, omega)-components ------------------------------------------------ */
 
 /* For each kind of work: _choose() selects the method, before _carve() carves device memory and
@@ -161,6 +175,7 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *exterio
 qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err);
 qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err);
 qfz_status qfz_regions_border_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
+qfz_status qfz_regions_spans(qfz_worker *worker, uint64_t *spans, uint64_t *wide, qfz_error *err);
 qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t *row_area,
                                 uint32_t first_region, uint32_t n, uint64_t *records,
                                 qfz_error *err);

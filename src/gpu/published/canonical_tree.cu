@@ -286,7 +286,7 @@ qfz_status qfz_gpu_tree(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edg
     uint64_t *links;
     void *scratch;
     take_tree(&carve, edges->connectivity, (int64_t)edges->h * edges->w, &links, &scratch);
-    QFZ_TRY(version == QFZ_CONNECT_V1 ? qfz_gpu_connect_v1(gpu, edges, alpha_level, links)
-                                      : qfz_gpu_connect_v2(gpu, edges, alpha_level, links));
+    QFZ_TRY(version == QFZ_CONNECT_V1 ? qfz_gpu_connect_v1(gpu, edges, alpha_level, false, links)
+                                      : qfz_gpu_connect_v2(gpu, edges, alpha_level, false, links));
     return qfz_gpu_canonical(gpu, edges, alpha_level, links, scratch, d_parent, d_level, d_n_nodes);
 }

@@ -162,4 +162,33 @@ static __device__ __forceinline__ void qfz_connect_with(const LINKS &links, uint
     qfz_connect(links, a, b);
 }
 
+/* ---- What is read of a tree ------------------------------------------------------------------ */
+
+/* Where the ways up from two nodes meet; below: the last node of each way before that, or the node
+ * itself if it is where they meet.  is: false if they do not meet. */
+struct qfz_meeting {
+    bool is;
+    uint32_t level, below[2];
+};
+
+/* The ways climb in step: the earlier of the two nodes goes on. */
+template <typename LINKS>
+static __device__ __forceinline__ qfz_meeting qfz_meet(const LINKS &links, uint32_t p, uint32_t q)
+{
+    qfz_climber a = qfz_start(links, p, 0), b = qfz_start(links, q, 0);
+    uint32_t below_a = p, below_b = q;
+    while (a.node != b.node) {
+        if (b.level < a.level || (a.level == b.level && b.node < a.node)) {
+            const uint32_t below = below_a;
+            qfz_swap_climbers(&a, &b);
+            below_a = below_b;
+            below_b = below;
+        }
+        if (a.link.parent == a.node) return qfz_meeting{false, 0, {below_a, below_b}};
+        below_a = a.node;
+        qfz_step(links, &a);
+    }
+    return qfz_meeting{true, a.level, {below_a, below_b}};
+}
+
 #endif

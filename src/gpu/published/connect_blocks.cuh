@@ -202,7 +202,7 @@ static qfz_status qfz_connect_seams(qfz_gpu *gpu, const qfz_edge_reader<T> &read
 
 template <int VERSION, int N_DIRS, int BLOCK_H, typename T, typename LINKS, typename WORD>
 static qfz_status qfz_connect_all(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
-                                  uint64_t *d_links)
+                                  bool is_local, uint64_t *d_links)
 {
     const qfz_edge_reader<T> reader = qfz_read_edges<T>(edges, alpha_level);
     unsigned long long *const d_words = (unsigned long long *)d_links;
@@ -211,9 +211,15 @@ static qfz_status qfz_connect_all(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint
     if (grid.y > 65535)
         return qfz_fail(gpu->err, QFZ_EARG, "GPU: a tree of a tile of %d rows; %d are the most",
                         (int)edges->h, 65535 * BLOCK_H);
+    if ((1 + N_DIRS) * (int64_t)edges->h * edges->w > UINT32_MAX)
+        return qfz_fail(gpu->err, QFZ_EARG,
+                        "GPU: a tree of a tile of %d x %d pixels has more than 2^32 nodes; choose "
+                        "smaller tiles",
+                        (int)edges->w, (int)edges->h);
     QFZ_TRY(qfz_launch(gpu, k_build<VERSION, N_DIRS, BLOCK_H, T, LINKS, WORD>, grid,
                        dim3(QFZ_TREE_W, BLOCK_H),
                        (1 + N_DIRS) * QFZ_TREE_W * BLOCK_H * sizeof(WORD), reader, d_words));
+    if (is_local) return QFZ_OK;
     QFZ_TRY((qfz_connect_seams<VERSION, true>(gpu, reader, N_DIRS, BLOCK_H, d_words)));
     return qfz_connect_seams<VERSION, false>(gpu, reader, N_DIRS, BLOCK_H, d_words);
 }
@@ -221,7 +227,7 @@ static qfz_status qfz_connect_all(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint
 /* Selects the kernels by form of edges and connectivity. */
 template <int VERSION>
 static qfz_status qfz_connect_any(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
-                                  uint64_t *d_links)
+                                  bool is_local, uint64_t *d_links)
 {
     typedef unsigned long long wide;
     typedef qfz_packed_links packed_links;
@@ -231,19 +237,19 @@ static qfz_status qfz_connect_any(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint
     switch (edges->form) {
     case QFZ_EDGES_U8:
         return four ? qfz_connect_all<VERSION, 2, LOW, uint8_t, packed_links, uint32_t>(
-                          gpu, edges, alpha_level, d_links)
+                          gpu, edges, alpha_level, is_local, d_links)
                     : qfz_connect_all<VERSION, 4, LOW, uint8_t, packed_links, uint32_t>(
-                          gpu, edges, alpha_level, d_links);
+                          gpu, edges, alpha_level, is_local, d_links);
     case QFZ_EDGES_U16:
         return four ? qfz_connect_all<VERSION, 2, LOW, uint16_t, wide_links, wide>(
-                          gpu, edges, alpha_level, d_links)
+                          gpu, edges, alpha_level, is_local, d_links)
                     : qfz_connect_all<VERSION, 4, HIGH, uint16_t, wide_links, wide>(
-                          gpu, edges, alpha_level, d_links);
+                          gpu, edges, alpha_level, is_local, d_links);
     default:
         return four ? qfz_connect_all<VERSION, 2, LOW, uint32_t, wide_links, wide>(
-                          gpu, edges, alpha_level, d_links)
+                          gpu, edges, alpha_level, is_local, d_links)
                     : qfz_connect_all<VERSION, 4, HIGH, uint32_t, wide_links, wide>(
-                          gpu, edges, alpha_level, d_links);
+                          gpu, edges, alpha_level, is_local, d_links);
     }
 }
 

@@ -5,7 +5,7 @@
 #include "gpu/published/connect_blocks.cuh"
 
 qfz_status qfz_gpu_connect_v1(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
-                              uint64_t *d_links)
+                              bool is_local, uint64_t *d_links)
 {
-    return qfz_connect_any<QFZ_CONNECT_V1>(gpu, edges, alpha_level, d_links);
+    return qfz_connect_any<QFZ_CONNECT_V1>(gpu, edges, alpha_level, is_local, d_links);
 }

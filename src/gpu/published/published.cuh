@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* published.cuh - labeling kernels implemented from their papers, selected by name (--method).
+/* published.cuh - labeling kernels implemented from their papers, selected by name (--method,
+ * core/method.h).
  *
  * Valid pixels of equal value in one band of integers are joined. d_root[px] = index y * w + x of
  * the first pixel of px's region, QFZ_NONE where px is invalid. Without values the valid pixels are
@@ -20,6 +21,7 @@
 
 #include "gpu/device/device.cuh"
 #include "core/level.h"
+#include "core/method.h"
 
 typedef struct qfz_gpu_segments {
     int32_t h, w;         /* h * w < 2^31 */
@@ -29,25 +31,10 @@ typedef struct qfz_gpu_segments {
     const uint8_t *d_valid; /* h * w, 0 = invalid; NULL: all are valid; not both NULL */
 } qfz_gpu_segments;
 
-typedef enum qfz_gpu_method {
-    QFZ_METHOD_STAVA = 0,
-    QFZ_METHOD_C2FL,
-    QFZ_METHOD_HA4,
-    QFZ_METHOD_HA4_32,
-    QFZ_N_METHODS
-} qfz_gpu_method;
-
-extern const char *const qfz_gpu_method_names[QFZ_N_METHODS];
-
-/* Finds a method by name. QFZ_EARG, with a message that names the method and the reason, if there
- * is no such method or it cannot label by this rule (it needs one band of integers and alpha 0). */
-qfz_status qfz_gpu_method_of(const char *name, const qfz_rule *rule, qfz_gpu_method *method,
-                             qfz_error *err);
-
 /* Labels by a method. The union-find forest is d_root itself; d_scratch has
  * qfz_gpu_published_bytes() of the method, 0 for some. */
-size_t qfz_gpu_published_bytes(qfz_gpu_method method, int32_t h, int32_t w);
-qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_gpu_method method, const qfz_gpu_segments *segments,
+size_t qfz_gpu_published_bytes(qfz_method method, int32_t h, int32_t w);
+qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_method method, const qfz_gpu_segments *segments,
                              void *d_scratch, uint32_t *d_root);
 
 /* QFZ_EARG if no method accepts these segments, with the reason. */
