@@ -126,13 +126,6 @@ qfz_add_gpu_test(omega gpu/test_omega.cu gpu/hostile.c gpu/stitched.c)
 qfz_add_method_tests(omega 9 connect-v1 connect-v2)
 
 if(QFZ_HAS_RACES)
-    add_executable(races_filter_blocks gpu/test_filter_blocks.c)
-    target_compile_definitions(races_filter_blocks PRIVATE QFZ_TEST_CUDA)
-    target_link_libraries(races_filter_blocks PRIVATE qfz_objects qfz_races qfz_races_host
-        qfz_flags qfz_cmocka)
-    target_include_directories(races_filter_blocks PRIVATE . oracle property)
-    add_test(NAME races_filter_blocks COMMAND races_filter_blocks 1 2)
-    set_tests_properties(races_filter_blocks PROPERTIES LABELS "races;long")
     add_executable(races_racing gpu/racing.cc)
     target_link_libraries(races_racing PRIVATE qfz_sim_flags qfz_races_flags qfz_objects
         qfz_races qfz_races_host qfz_flags)
@@ -196,6 +189,7 @@ qfz_add_engine_test(stitch stitch/test_stitch.c oracle/oracle.c ARGS 21 60)
 qfz_add_engine_test(filter property/test_filter.c oracle/oracle.c ARGS 1 150)
 qfz_add_engine_test(filter_blocks gpu/test_filter_blocks.c ARGS 1 40)
 qfz_add_engine_test(saliency_type gpu/test_saliency_type.c ARGS 1 60)
+qfz_add_engine_test(large_methods gpu/test_large_methods.c SIM_ARGS 100)
 qfz_add_engine_test(groups gpu/test_groups.c gpu/stitched.c oracle/oracle.c ARGS 1 60)
 
 # One program with the whole simulated engine: the preset odr links it with -Wodr.
