@@ -47,6 +47,13 @@ static const json_field fields[] = {
     {"border_bytes_per_rank", "Largest size of the boundary summaries of a process, in bytes."},
     {"seconds", "Estimated time in seconds, from rates measured on another machine with files in "
                 "memory."},
+    {"picture_bytes", "Part of the memory for the quicklook, in bytes; 0 without one."},
+    {"picture_seconds", "Estimated time of the quicklook, in addition to seconds."},
+    {"attributes_bytes",
+     "Part of the memory for the largest attribute table, in bytes; 0 without one."},
+    {"attributes_seconds",
+     "Estimated time of the largest attribute table, in addition to seconds."},
+    {"stage", "Folder in which outputs for buckets are made first; absent without such outputs."},
     {"memory_bytes_per_node", "Memory limit of the processes of a node, in bytes."},
     {"work_bytes", "Largest size of the folder of --work in bytes, before compression and without "
                    "the table of regions."},
@@ -105,6 +112,11 @@ static void print_json(const request *r, const qfz_plan *plan)
     json_integer(&j, "pixels_per_rank", plan->rank_pixels);
     json_integer(&j, "border_bytes_per_rank", plan->rank_border_bytes);
     json_number(&j, "seconds", plan->rank_seconds);
+    json_integer(&j, "picture_bytes", plan->picture_bytes);
+    json_number(&j, "picture_seconds", plan->picture_seconds);
+    json_integer(&j, "attributes_bytes", plan->attributes_bytes);
+    json_number(&j, "attributes_seconds", plan->attributes_seconds);
+    if (plan->stage[0]) json_text(&j, "stage", plan->stage);
     json_integer(&j, "memory_bytes_per_node", plan->memory_bytes * plan->n_local_ranks);
     json_integer(&j, "work_bytes", plan->work_bytes);
     json_integer(&j, "record_bytes", plan->record_bytes);
@@ -150,16 +162,29 @@ static void print_ranks(const qfz_plan *plan)
     printf("node     %.0f MB of memory\n", mb(plan->memory_bytes * plan->n_local_ranks));
 }
 
+static void print_seconds(double s)
+{
+    if (s < 120)
+        printf("about %.0f s", s < 1 ? 1 : s);
+    else if (s < 7200)
+        printf("about %.0f minutes", s / 60);
+    else
+        printf("about %.1f hours", s / 3600);
+}
+
+/* Memory is part of that of the line `memory`. */
+static void print_extra(const char *what, int64_t bytes, double seconds)
+{
+    if (bytes == 0) return;
+    printf("         %s: %.0f MB of the memory, ", what, mb(bytes));
+    print_seconds(seconds);
+    printf(" more\n");
+}
+
 static void print_time(const qfz_plan *plan)
 {
-    const double s = plan->rank_seconds;
-    printf("time     about ");
-    if (s < 120)
-        printf("%.0f s", s < 1 ? 1 : s);
-    else if (s < 7200)
-        printf("%.0f minutes", s / 60);
-    else
-        printf("%.1f hours", s / 3600);
+    printf("time     ");
+    print_seconds(plan->rank_seconds);
     printf(", an estimate from rates measured on another machine with files in memory; request "
            "twice as much\n");
 }
@@ -195,6 +220,8 @@ static void print_text(const request *r, const qfz_plan *plan)
            plan->rank_border_bytes > plan->store_bytes ? ", the excess in a temporary file" : "");
     print_ranks(plan);
     print_time(plan);
+    print_extra("the quicklook", plan->picture_bytes, plan->picture_seconds);
+    print_extra("the largest attribute table", plan->attributes_bytes, plan->attributes_seconds);
     print_work(plan);
     for (int i = 0; i < plan->n_outputs; i++) {
         printf("output   %s: %s", plan->outputs[i].path, plan->outputs[i].format);
@@ -205,6 +232,8 @@ static void print_text(const request *r, const qfz_plan *plan)
                    may_be_narrower(r, &plan->outputs[i]) ? " or narrower" : "");
         printf("\n");
     }
+    if (plan->stage[0])
+        printf("stage    %s: outputs for buckets are made there first\n", plan->stage);
 }
 
 static bool writes_nothing(const request *r)

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "json.h"
 #include "out_file.h"
@@ -44,12 +43,6 @@ static void put(FILE *out, const metrics *m, const char *name, const char *type,
     (void)fprintf(out, "} %s\n", digits);
 }
 
-static double peak_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
-}
-
 static void put_state(FILE *out, const metrics *m)
 {
     put(out, m, "start_time_seconds", "gauge", "Time when the job began, since 1970.",
@@ -60,7 +53,8 @@ static void put_state(FILE *out, const metrics *m)
     put(out, m, "done_ratio", "gauge", "Part of the job that is done, 0 to 1.", m->done);
     put(out, m, "retries_total", "counter", "Reads and writes repeated after a failure.",
         (double)m->retries);
-    put(out, m, "peak_memory_bytes", "gauge", "Peak resident memory of the process.", peak_bytes());
+    put(out, m, "peak_memory_bytes", "gauge", "Peak resident memory of the process.",
+        (double)qfz_peak_memory_bytes());
 }
 
 static void put_step(FILE *out, const metrics *m)

@@ -81,6 +81,10 @@ QFZ_API const char *qfz_version(void);
  * newline. */
 QFZ_API const char *qfz_build_info(void);
 
+/* The peak of this process's resident memory in bytes, without that of the program that started it
+ * where the system tells; as qfz_report.peak_rss_bytes, at any time.  Any thread. */
+QFZ_API int64_t qfz_peak_memory_bytes(void);
+
 typedef enum qfz_status {
     QFZ_OK = 0,
     QFZ_EARG,   /* a parameter is out of range or contradicts another; the message names it */
@@ -537,6 +541,15 @@ typedef struct qfz_plan {
     int64_t program_bytes;   /* of memory_bytes, for the program, its libraries, and tables of tiles
                                 and blocks */
     char engine_reason[256]; /* why this engine; "": the job names it */
+
+    /* Of the process that makes these outputs.  Seconds are orders of magnitude, in addition to
+     * rank_seconds; 0: there is no such output. */
+    int64_t picture_bytes;    /* of memory_bytes, for the quicklook */
+    double picture_seconds;   /* of its passes over all labels or edges */
+    int64_t attributes_bytes; /* of memory_bytes, for an attribute table of the most rows */
+    double attributes_seconds;
+    char stage[256]; /* the folder in which outputs for buckets are made first; "": none is for a
+                        bucket, or the name is longer */
 } qfz_plan;
 
 static inline qfz_plan qfz_plan_default(void)
@@ -900,6 +913,10 @@ QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_tree(const qfz_tree_table *hierarc
  *   2. qfz_chunks_stitch()     once, with the summaries of all chunks: the exterior of each chunk
  *   3. qfz_chunk_resolve()     each chunk again, anywhere, with its exterior: its pixels' result
  *
+ * With omega or a minimum area, steps 1 and 2 are made in several rounds (qfz_chunks_rounds()):
+ * from the second round on, qfz_chunk_continue() summarises each chunk, with its exterior of the
+ * round before.
+ *
  * Summaries and exteriors are bytes that may be sent and stored.  Their size grows with the border
  * of a chunk, not with its area.  They have a version, which a library that cannot read it refuses.
  * They are checked before use, as they may come from elsewhere: QFZ_EARG if they are damaged, or of
@@ -913,9 +930,9 @@ QFZ_API QFZ_CHECKED qfz_status qfz_tree_table_tree(const qfz_tree_table *hierarc
  * be smaller. */
 typedef struct qfz_chunks {
     size_t struct_size;
-    qfz_part part;            /* QFZ_PART_LABEL or QFZ_PART_SALIENCY */
+    qfz_part part;            /* QFZ_PART_LABEL, QFZ_PART_ALPHA_OMEGA or QFZ_PART_SALIENCY */
     qfz_type type;            /* of the pixels */
-    qfz_criterion criterion;  /* omega must be NULL, and min_area 0 or 1 */
+    qfz_criterion criterion;  /* omega: of ALPHA_OMEGA alone */
     int64_t h, w;             /* of the whole image, 1 to 2^31 - 1 */
     int64_t chunk_h, chunk_w; /* of a chunk, chunk_h * chunk_w at most 2^29 */
     int n_bands;
@@ -942,6 +959,10 @@ typedef struct qfz_bytes {
 /* Frees bytes that the library has made, and sets *bytes to none. */
 QFZ_API void qfz_bytes_release(qfz_bytes *bytes);
 
+/* *n = the number of rounds of steps 1 and 2: one; one more with a minimum area, and one more for
+ * ALPHA_OMEGA. */
+QFZ_API QFZ_CHECKED qfz_status qfz_chunks_rounds(const qfz_chunks *chunks, int *n, qfz_error *err);
+
 /* image: the pixels of one chunk, in host memory, without zeroed.  An edge that leaves the chunk
  * and ends in a pixel of another chunk has its level in the plane of its direction (image->edges),
  * like all other edges.  The caller releases *summary. */
@@ -949,8 +970,15 @@ QFZ_API QFZ_CHECKED qfz_status qfz_chunk_summarise(const qfz_chunks *chunks, int
                                                    int64_t column, const qfz_image *image,
                                                    qfz_bytes *summary, qfz_error *err);
 
-/* summaries: of all chunks, row by row.  exteriors: room for as many, in the same order; the caller
- * releases each.  *n_regions, unless n_regions is NULL: the number of regions; 0 for SALIENCY. */
+/* The summary of the next round, from the exterior of the round before. */
+QFZ_API QFZ_CHECKED qfz_status qfz_chunk_continue(const qfz_chunks *chunks, int64_t row,
+                                                  int64_t column, const qfz_image *image,
+                                                  const qfz_bytes *exterior, qfz_bytes *summary,
+                                                  qfz_error *err);
+
+/* summaries: of all chunks in one round, row by row.  exteriors: room for as many, in the same
+ * order; the caller releases each.  *n_regions, unless n_regions is NULL: the number of regions,
+ * after the last round; else, and for SALIENCY, 0. */
 QFZ_API QFZ_CHECKED qfz_status qfz_chunks_stitch(const qfz_chunks *chunks,
                                                  const qfz_bytes *summaries, qfz_bytes *exteriors,
                                                  uint64_t *n_regions, qfz_error *err);
@@ -958,8 +986,8 @@ QFZ_API QFZ_CHECKED qfz_status qfz_chunks_stitch(const qfz_chunks *chunks,
 /* Memory of the caller for the result of one chunk; a member that is NULL is not wanted. */
 typedef struct qfz_chunk_buffers {
     size_t struct_size;
-    uint32_t *labels; /* LABEL: a label for each pixel of the chunk, 0 = invalid.  QFZ_EARG if the
-                         number of regions passes 2^32 - 1 */
+    uint32_t *labels; /* not SALIENCY: a label for each pixel of the chunk, 0 = invalid.  QFZ_EARG
+                         if the number of regions passes 2^32 - 1 */
     uint64_t *wide_labels; /* the same, of 64 bits; one of the two at a time */
     uint32_t *levels;      /* SALIENCY: planes as in qfz_buffers; an edge that leaves the chunk
                               belongs to the pixel that it starts from */
@@ -973,7 +1001,8 @@ static inline qfz_chunk_buffers qfz_chunk_buffers_default(void)
     return buffers;
 }
 
-/* image: as in the first step.  On failure the buffers have unspecified contents. */
+/* image: as in the first step; exterior: of the last round.  On failure the buffers have
+ * unspecified contents. */
 QFZ_API QFZ_CHECKED qfz_status qfz_chunk_resolve(const qfz_chunks *chunks, int64_t row,
                                                  int64_t column, const qfz_image *image,
                                                  const qfz_bytes *exterior,

@@ -113,7 +113,7 @@ list_sanitized() {
     for tool in racecheck memcheck synccheck initcheck; do
         for program in build-gpu/tests/gpu_*; do
             case $program in
-            */gpu_large | */gpu_cases) continue ;;
+            */gpu_large | */gpu_large_methods | */gpu_cases) continue ;;
             esac
             [ -x "$program" ] || continue
             pieces_of "${program##*/}" | while read -r arguments; do

@@ -357,6 +357,11 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [POINTER(Chunks), c_int64, c_int64, POINTER(Image), POINTER(Bytes), _error],
     ),
+    "qfz_chunks_rounds": (c_int, [POINTER(Chunks), POINTER(c_int), _error]),
+    "qfz_chunk_continue": (
+        c_int,
+        [POINTER(Chunks), c_int64, c_int64, POINTER(Image), POINTER(Bytes), POINTER(Bytes), _error],
+    ),
     "qfz_chunks_stitch": (
         c_int,
         [POINTER(Chunks), POINTER(Bytes), POINTER(Bytes), POINTER(c_uint64), _error],

@@ -7,6 +7,9 @@ Three steps, of which the first and the last run on each chunk alone, in any pro
 2. `stitch` the summaries of all chunks: an exterior for each chunk, bytes too;
 3. `resolve` each chunk, given its exterior: its labels, or the saliency of its edges.
 
+With omega or a minimum area, steps 1 and 2 are made in `Grid.n_rounds` rounds: from the second round
+on, `summarise` takes the chunk's exterior of the round before.
+
 `qfz.dask` does this for Dask arrays.  Summaries and exteriors have a version, and are checked before
 use: damaged ones, and those of another chunk or another `Grid`, raise `QfzArgumentError`.
 """
@@ -51,8 +54,8 @@ class Grid:
         Number of bands.
     result : {"label", "saliency"}
         What `resolve` returns.
-    alpha, distance, connectivity, weights
-        As those of `qfz.label`; saliency ignores alpha.
+    alpha, distance, connectivity, weights, omega, min_area
+        As those of `qfz.label`; saliency ignores alpha, and has no omega.
     edges : numpy type, optional
         Type of the levels of edges that every chunk has; None: chunks have none.
 
@@ -73,11 +76,15 @@ class Grid:
     connectivity: int = 4
     weights: tuple[float, ...] | None = None
     edges: Any = None
+    omega: float | tuple[float, ...] | None = None
+    min_area: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no chunk could be computed with."""
         if self.result not in _PARTS:
             raise ValueError(f"result is {self.result!r}; it can be label, saliency")
+        if self.omega is not None and self.result != "label":
+            raise ValueError(f"omega needs the result label, not {self.result}")
         pixel_type(self.dtype)
         self._criterion()
 
@@ -90,6 +97,15 @@ class Grid:
     def n_columns(self) -> int:
         """Columns of chunks."""
         return -(-self.shape[1] // self.chunk_shape[1])
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds of steps 1 and 2: 1, one more with a minimum area, and one more with omega."""
+        library, error, n = _library.for_arrays(), _structs.Error(), ctypes.c_int()
+        _library.check(
+            library.qfz_chunks_rounds(byref(self._struct(1)), byref(n), byref(error)), error
+        )
+        return n.value
 
     @property
     def n_directions(self) -> int:
@@ -120,12 +136,14 @@ class Grid:
 
     def _criterion(self) -> _structs.Criterion:
         alpha = self.alpha if self.result == "label" else None
-        return criterion(self.connectivity, self.distance, alpha, None, None, self.weights)
+        return criterion(
+            self.connectivity, self.distance, alpha, self.omega, self.min_area, self.weights
+        )
 
     def _struct(self, threads: int) -> _structs.Chunks:
         return _structs.Chunks(
             _sizeof(_structs.Chunks),
-            _PARTS[self.result],
+            _PARTS[self.result] if self.omega is None else _structs.PART_ALPHA_OMEGA,
             pixel_type(self.dtype),
             self._criterion(),
             *self.shape,
@@ -193,6 +211,7 @@ def summarise(
     channel_axis: int | None = None,
     edges: npt.ArrayLike | None = None,
     threads: int = 1,
+    exterior: bytes | None = None,
 ) -> bytes:
     """Summarise a chunk: step 1.
 
@@ -205,6 +224,8 @@ def summarise(
     image, mask, background, channel_axis, edges, threads
         As those of `qfz.label`, of this chunk.  An edge that ends in another chunk has its level in
         `edges` as all others.
+    exterior : bytes, optional
+        Of this chunk, from `stitch` in the round before; None: the first round.
 
     Returns
     -------
@@ -227,9 +248,12 @@ def summarise(
     """
     library, error, made = _library.for_arrays(), _structs.Error(), _structs.Bytes()
     chunk = _Chunk(grid, image, mask, background, channel_axis, edges)
-    status = library.qfz_chunk_summarise(
-        byref(grid._struct(threads)), row, column, byref(chunk.struct), byref(made), byref(error)
-    )
+    where = byref(grid._struct(threads)), row, column, byref(chunk.struct)
+    if exterior is None:
+        status = library.qfz_chunk_summarise(*where, byref(made), byref(error))
+    else:
+        before = byref(_view(exterior))
+        status = library.qfz_chunk_continue(*where, before, byref(made), byref(error))
     _library.check(status, error)
     return _take(library, made)
 
@@ -244,16 +268,16 @@ def stitch(
     grid : Grid
         As in step 1.
     summaries : sequence of sequences of bytes
-        summaries[row][column] of each chunk.
+        summaries[row][column] of each chunk, all of one round.
     threads : int
         Number of threads.  The result does not depend on it.
 
     Returns
     -------
     exteriors : list of lists of bytes
-        exteriors[row][column], for `resolve`.
+        exteriors[row][column], for `resolve`, or for `summarise` in the next round.
     n : int
-        The number of regions of the image; 0 for saliency.
+        The number of regions of the image, after the last round; 0 before, and for saliency.
 
     Raises
     ------
@@ -305,7 +329,7 @@ def resolve(
     grid, row, column, image, mask, background, channel_axis, edges, threads
         As in step 1.
     exterior : bytes
-        Of this chunk, from `stitch`.
+        Of this chunk, from `stitch` in the last round.
 
     Returns
     -------

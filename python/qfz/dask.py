@@ -3,7 +3,8 @@
 
 The results equal those of one pass over the whole image, with the same numbers of regions.  A graph
 reads each chunk twice: for its summary, and, after the summaries of all chunks have been stitched,
-for its result.  In between no chunk needs to stay in memory.
+for its result; once more with a minimum area, and once more with omega.  In between no chunk needs
+to stay in memory.
 """
 
 from __future__ import annotations
@@ -59,24 +60,41 @@ def _parts(array: Any) -> Any:
     return array.to_delayed(optimize_graph=False).reshape(array.numblocks[-2:])
 
 
-def _summaries(grid: _chunks.Grid, arrays: dict[str, Any], options: dict[str, Any]) -> Any:
+def _read_after(arrays: dict[str, Any], stitched: Any) -> dict[str, Any]:
+    """Return the chunks by row and column.
+
+    Each pass has tasks of its own that read the chunks, after what has been stitched before.
+    """
+    return {
+        name: _parts(array if stitched is None else _bind(array, stitched))
+        for name, array in arrays.items()
+    }
+
+
+def _stitch(
+    grid: _chunks.Grid, arrays: dict[str, Any], options: dict[str, Any], before: Any
+) -> Any:
+    """Return the exteriors and the number of regions of one round; before: of the one before it."""
     summarise = _delayed(_chunks.summarise, pure=False)
-    parts = {name: _parts(array) for name, array in arrays.items()}
-    return [
-        [
-            summarise(grid, y, x, **{name: part[y, x] for name, part in parts.items()}, **options)
-            for x in range(grid.n_columns)
-        ]
-        for y in range(grid.n_rows)
-    ]
+    parts = _read_after(arrays, before)
+
+    def summary(y: int, x: int) -> Any:
+        given = {name: part[y, x] for name, part in parts.items()}
+        if before is not None:
+            given["exterior"] = before[0][y][x]
+        return summarise(grid, y, x, **given, **options)
+
+    summaries = [[summary(y, x) for x in range(grid.n_columns)] for y in range(grid.n_rows)]
+    return _delayed(_chunks.stitch, pure=False, nout=2)(grid, summaries)
 
 
 def _run(grid: _chunks.Grid, arrays: dict[str, Any], options: dict[str, Any]) -> tuple[Any, Any]:
     """Return the result, and the number of regions, as Dask arrays."""
-    stitched = _delayed(_chunks.stitch, pure=False, nout=2)(grid, _summaries(grid, arrays, options))
+    stitched: Any = None
+    for _ in range(grid.n_rounds):
+        stitched = _stitch(grid, arrays, options, stitched)
     exteriors, n = stitched
-    # The second pass has tasks of its own that read the chunks once more, after the stitching.
-    again = {name: _parts(_bind(array, stitched)) for name, array in arrays.items()}
+    again = _read_after(arrays, stitched)
     resolve = _delayed(_chunks.resolve, pure=False)
     planes = () if grid.result == "label" else (grid.n_directions,)
     blocks: list[list[Any]] = []
@@ -103,13 +121,14 @@ def _image_and_mask(array: Any, mask: Any, channel_axis: int | None) -> dict[str
 
 
 def _grid_of(image: Any, **rule: Any) -> _chunks.Grid:
-    weights = rule.pop("weights", None)
+    weights, omega = rule.pop("weights", None), rule.pop("omega", None)
     return _chunks.Grid(
         image.shape[-2:],
         image.chunksize[-2:],
         image.dtype,
         image.shape[0] if image.ndim == 3 else 1,
         weights=None if weights is None else tuple(weights),
+        omega=omega if omega is None or np.ndim(omega) == 0 else tuple(omega),
         **rule,
     )
 
@@ -134,13 +153,10 @@ def label(
     array : dask.array.Array, (H, W), or three axes and `channel_axis`
         Chunks of different sizes are rechunked to one size, and the axis of the bands to one chunk.
         Its type is bool, an integer of up to 32 bits, or float32; pixels with NaN are invalid.
-    alpha, distance, connectivity, background, channel_axis, weights
+    alpha, distance, connectivity, omega, min_area, background, channel_axis, weights
         As those of `qfz.label`.
     mask : array_like, (H, W), optional
         Pixels where it is 0 or False are invalid.
-    omega, min_area
-        Must be None: the summaries of chunks do not carry what they need.  `qfz.label_file` and
-        `qfz.simplify_file` have them for files of any size.
 
     Returns
     -------
@@ -148,11 +164,6 @@ def label(
         The labels of `qfz.label` for the whole image; uint64 for images of 2**32 pixels or more.
     n : dask.array.Array of no axes
         The number of regions.
-
-    Raises
-    ------
-    NotImplementedError
-        omega or min_area is given.
 
     Examples
     --------
@@ -162,13 +173,6 @@ def label(
     [[1 1 1 2]
      [3 3 3 2]] 3
     """
-    given = "omega" if omega is not None else "min_area" if min_area is not None else ""
-    if given:
-        raise NotImplementedError(
-            f"{given} of a Dask array: the summaries of chunks do not carry what it needs; write the "
-            "array to a file and call qfz.label_file or qfz.simplify_file, which have it for files "
-            "of any size, or call qfz.label where the array fits memory"
-        )
     arrays = _image_and_mask(array, mask, channel_axis)
     grid = _grid_of(
         arrays["image"],
@@ -176,6 +180,8 @@ def label(
         distance=distance,
         connectivity=connectivity,
         weights=weights,
+        omega=omega,
+        min_area=min_area,
     )
     axis = None if channel_axis is None else 0
     return _run(grid, arrays, {"background": background, "channel_axis": axis})
@@ -186,6 +192,7 @@ def saliency(
     distance: str = "linf",
     connectivity: int = 4,
     mask: Any = None,
+    min_area: int | None = None,
     *,
     channel_axis: int | None = None,
     weights: Sequence[float] | None = None,
@@ -212,6 +219,7 @@ def saliency(
         distance=distance,
         connectivity=connectivity,
         weights=weights,
+        min_area=min_area,
     )
     return _run(grid, arrays, {"channel_axis": None if channel_axis is None else 0})[0]
 

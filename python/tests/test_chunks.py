@@ -30,14 +30,23 @@ def run(grid, image, mask=None, edges=None, **options):
     def arguments(at):
         return {"mask": part(mask, at), "edges": part(edges, at), **options}
 
-    summaries = [
-        [
-            qfz.chunks.summarise(grid, y, x, part(image, (y, x)), **arguments((y, x)))
-            for x in range(grid.n_columns)
+    exteriors = None
+    for _ in range(grid.n_rounds):
+        summaries = [
+            [
+                qfz.chunks.summarise(
+                    grid,
+                    y,
+                    x,
+                    part(image, (y, x)),
+                    exterior=exteriors and exteriors[y][x],
+                    **arguments((y, x)),
+                )
+                for x in range(grid.n_columns)
+            ]
+            for y in range(grid.n_rows)
         ]
-        for y in range(grid.n_rows)
-    ]
-    exteriors, n = qfz.chunks.stitch(grid, summaries)
+        exteriors, n = qfz.chunks.stitch(grid, summaries)
     planes = () if grid.result == "label" else (grid.n_directions,)
     made = np.zeros((*planes, *image.shape[-2:]), grid.result_dtype)
     for y, x in all_chunks(grid):
@@ -65,6 +74,46 @@ def test_chunks_equal_one_pass(random_image):
     )
     np.testing.assert_array_equal(labels, expected[0])
     assert n == expected[1] and labels.dtype == np.uint32
+
+
+LIMITS = [{"omega": True}, {"min_area": 4}, {"omega": True, "min_area": 3}]
+
+
+def limits_of(given, limits):
+    """Omega is that of the image where the limits want one."""
+    return {**limits, **({"omega": given.omega} if "omega" in limits else {})}
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_omega_and_min_area_in_chunks(random_image, limits):
+    given, rule = random_image, {**rule_of(random_image), **limits_of(random_image, limits)}
+    grid = grid_of(given.bands, random_chunk(given), alpha=given.alpha, **rule)
+    assert grid.n_rounds == 1 + len(limits)
+    labels, n = run(grid, given.bands, given.valid, channel_axis=0)
+    expected = qfz.label(given.bands, given.alpha, mask=given.valid, channel_axis=0, **rule)
+    np.testing.assert_array_equal(labels, expected[0])
+    assert n == expected[1]
+
+
+def test_rounds_are_not_mixed():
+    image = np.arange(48, dtype=np.uint8).reshape(6, 8)
+    grid = grid_of(image, (6, 4), alpha=1, min_area=3)
+    parts = [image[grid.slices(0, x)] for x in range(2)]
+    first = [qfz.chunks.summarise(grid, 0, x, part) for x, part in enumerate(parts)]
+    exteriors = qfz.chunks.stitch(grid, [first])[0][0]
+    with pytest.raises(qfz.QfzArgumentError, match="round 0, and this call has 1"):
+        qfz.chunks.resolve(grid, 0, 0, parts[0], exteriors[0])
+    second = [
+        qfz.chunks.summarise(grid, 0, x, part, exterior=exteriors[x])
+        for x, part in enumerate(parts)
+    ]
+    with pytest.raises(qfz.QfzArgumentError, match="round 0, and this call has 1"):
+        qfz.chunks.stitch(grid, [[second[0], first[1]]])
+    last = qfz.chunks.stitch(grid, [second])[0][0]
+    with pytest.raises(qfz.QfzArgumentError, match="last of 2 rounds"):
+        qfz.chunks.summarise(grid, 0, 0, parts[0], exterior=last[0])
+    with pytest.raises(ValueError, match="omega needs the result label"):
+        grid_of(image, (6, 4), result="saliency", omega=3)
 
 
 def test_saliency_in_chunks(random_image):
@@ -179,9 +228,24 @@ def test_dask_equals_one_pass(lazy, random_image):
     levels = lazy.saliency(image, mask=mask, channel_axis=0, **rule)
     whole = qfz.saliency(given.bands, mask=given.valid, channel_axis=0, **rule)
     np.testing.assert_array_equal(levels.compute(scheduler="sync"), whole)
+    filtered = lazy.saliency(image, mask=mask, min_area=3, channel_axis=0, **rule)
+    np.testing.assert_array_equal(
+        filtered.compute(scheduler="sync"),
+        qfz.saliency(given.bands, mask=given.valid, min_area=3, channel_axis=0, **rule),
+    )
     again, n = lazy.cut(levels, given.alpha)
     expected = qfz.cut(whole, given.alpha)
     np.testing.assert_array_equal(again.compute(scheduler="sync"), expected[0])
+    assert n.compute(scheduler="sync") == expected[1]
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_dask_has_omega_and_min_area(lazy, random_image, limits):
+    given, rule = random_image, {**rule_of(random_image), **limits_of(random_image, limits)}
+    image, mask = in_chunks(given.bands, given.rng), in_chunks(given.valid, given.rng)
+    labels, n = lazy.label(image, given.alpha, mask=mask, channel_axis=0, **rule)
+    expected = qfz.label(given.bands, given.alpha, mask=given.valid, channel_axis=0, **rule)
+    np.testing.assert_array_equal(labels.compute(scheduler="sync"), expected[0])
     assert n.compute(scheduler="sync") == expected[1]
 
 
@@ -196,8 +260,11 @@ def test_dask_cuts_any_levels(lazy, random_image):
     assert n.compute(scheduler="sync") == expected[1]
 
 
-def test_dask_keeps_no_chunk_between_the_passes(lazy):
-    """Each chunk is read twice, and the second time after all summaries."""
+@pytest.mark.parametrize(
+    ("limits", "passes"), [({}, 2), ({"min_area": 2}, 3), ({"omega": 1, "min_area": 2}, 4)]
+)
+def test_dask_keeps_no_chunk_between_the_passes(lazy, limits, passes):
+    """Each chunk is read once in a pass, and after all summaries of the pass before."""
     import dask.array as da
 
     order = []
@@ -209,17 +276,14 @@ def test_dask_keeps_no_chunk_between_the_passes(lazy):
     image = da.map_blocks(
         read, chunks=((4,) * 3, (4,) * 3), dtype=np.uint8, meta=np.array((), "u1")
     )
-    labels, _ = lazy.label(image)
+    labels, _ = lazy.label(image, **limits)
     assert (labels.compute(scheduler="sync") == 1).all()
-    assert len(order) == 18 and sorted(order[:9]) == sorted(order[9:])
+    assert len(order) == 9 * passes
+    assert all(sorted(order[:9]) == sorted(order[9 * i : 9 * i + 9]) for i in range(passes))
 
 
 def test_dask_refuses(lazy):
     import dask.array as da
-
-    for name in "omega", "min_area":
-        with pytest.raises(NotImplementedError, match=f"{name} of a Dask array.*qfz.label_file"):
-            lazy.label(da.zeros((4, 5), dtype="u1"), **{name: 3})
 
     image = da.zeros((4, 6, 3), chunks=2, dtype=np.uint8)
     with pytest.raises(ValueError, match="channel_axis"):

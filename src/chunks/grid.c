@@ -5,6 +5,7 @@
 
 #include "core/api.h"
 #include "core/criterion.h"
+#include "core/memory.h"
 
 static const int64_t side_max = INT32_MAX;
 static const int64_t chunk_px_max = (int64_t)1 << 29;
@@ -31,9 +32,11 @@ static qfz_status check_size(const qfz_chunks *given, qfz_error *err)
 
 static qfz_status check_kind(const qfz_chunks *given, qfz_error *err)
 {
-    if (given->part != QFZ_PART_LABEL && given->part != QFZ_PART_SALIENCY)
+    if (given->part != QFZ_PART_LABEL && given->part != QFZ_PART_SALIENCY &&
+        given->part != QFZ_PART_ALPHA_OMEGA)
         return qfz_fail(err, QFZ_EARG,
-                        "part %d; chunks can have QFZ_PART_LABEL and QFZ_PART_SALIENCY",
+                        "part %d; chunks can have QFZ_PART_LABEL, QFZ_PART_ALPHA_OMEGA and "
+                        "QFZ_PART_SALIENCY",
                         (int)given->part);
     if (given->n_bands < 1 || given->n_bands > QFZ_MAX_BANDS)
         return qfz_fail(err, QFZ_EARG, "%d bands; 1 to %d are allowed", given->n_bands,
@@ -46,9 +49,8 @@ static qfz_status check_kind(const qfz_chunks *given, qfz_error *err)
                         "has_edges is %d and edges_are_float %d; they are 0 or 1, and the second "
                         "needs the first",
                         given->has_edges, given->edges_are_float);
-    if (given->criterion.omega || given->criterion.min_area > 1)
-        return qfz_fail(err, QFZ_EARG,
-                        "chunks have neither omega nor min_area; use a job on a file");
+    if (given->criterion.omega && given->part != QFZ_PART_ALPHA_OMEGA)
+        return qfz_fail(err, QFZ_EARG, "omega needs QFZ_PART_ALPHA_OMEGA");
     if (given->part == QFZ_PART_LABEL && given->has_edges && !given->criterion.has_alpha)
         return qfz_fail(err, QFZ_EARG, "labels from levels of edges need alpha");
     return QFZ_OK;
@@ -58,6 +60,7 @@ static qfz_status set_rule(qfz_grid *grid, qfz_error *err)
 {
     const qfz_chunks *const given = &grid->given;
     const qfz_criterion *const criterion = &given->criterion;
+    const bool labels = given->part != QFZ_PART_SALIENCY;
     const bool flat = given->part == QFZ_PART_LABEL && !criterion->has_alpha;
     uint32_t max_level;
     if (!given->has_edges)
@@ -72,10 +75,14 @@ static qfz_status set_rule(qfz_grid *grid, qfz_error *err)
                             .max_edge = given->edges_are_float ? infinity_level : UINT32_MAX - 1};
     grid->rule.alpha_level = qfz_top_level(&grid->rule);
     QFZ_TRY(qfz_max_level(&grid->rule, &max_level, err));
-    if (given->part == QFZ_PART_LABEL && criterion->has_alpha)
+    QFZ_TRY(qfz_criterion_spread_omega(criterion, given->n_bands, &grid->omega, err));
+    grid->rule.omega = grid->omega;
+    grid->rule.min_mass = grid->filters ? criterion->min_area : 0;
+    grid->filter_rule = grid->rule;
+    if (labels && criterion->has_alpha)
         grid->rule.alpha_level = qfz_level_of_alpha(&grid->rule, criterion->alpha);
-    if (flat) { /* equal values join whatever the distance is */
-        grid->rule.alpha_level = 0;
+    if (flat) grid->rule.alpha_level = 0;
+    if (flat && !grid->filters) { /* equal values join whatever the distance is */
         grid->rule.distance = QFZ_LINF;
         grid->rule.weights = NULL;
     }
@@ -91,7 +98,11 @@ qfz_status qfz_grid_init(qfz_grid *grid, const qfz_chunks *chunks, qfz_error *er
     QFZ_TRY(check_size(given, err));
     QFZ_TRY(check_kind(given, err));
     if (given->n_threads < 1) given->n_threads = 1;
-    grid->kind = given->part == QFZ_PART_LABEL ? QFZ_COMPONENTS : QFZ_LEVELS;
+    grid->kind = given->part == QFZ_PART_LABEL      ? QFZ_COMPONENTS
+                 : given->part == QFZ_PART_SALIENCY ? QFZ_LEVELS
+                                                    : QFZ_OMEGA;
+    grid->filters = given->criterion.min_area > 1;
+    grid->n_rounds = (grid->filters ? 1 : 0) + (grid->kind == QFZ_OMEGA ? 2 : 1);
     grid->tiling = (qfz_tiling){.w = given->w,
                                 .h = given->h,
                                 .tile_w = given->chunk_w,
@@ -106,7 +117,9 @@ qfz_status qfz_grid_init(qfz_grid *grid, const qfz_chunks *chunks, qfz_error *er
 void qfz_grid_fini(qfz_grid *grid)
 {
     free(grid->weights);
+    free(grid->omega);
     grid->weights = NULL;
+    grid->omega = NULL;
 }
 
 qfz_status qfz_grid_box(const qfz_grid *grid, int64_t row, int64_t column, qfz_box *box,
@@ -143,23 +156,76 @@ static qfz_status check_image(const qfz_grid *grid, qfz_box box, const qfz_image
     return QFZ_OK;
 }
 
-qfz_status qfz_grid_load(const qfz_grid *grid, qfz_box box, const qfz_image *image, qfz_image *copy,
-                         qfz_worker **worker, qfz_error *err)
+static qfz_status open_worker(const qfz_grid *grid, qfz_kind kind, const qfz_image *image,
+                              qfz_worker **worker, qfz_error *err)
 {
-    *copy = qfz_image_default();
-    QFZ_TRY(qfz_api_read(copy, sizeof *copy, image, "qfz_image", err));
-    QFZ_TRY(check_image(grid, box, copy, err));
-    const qfz_worker_spec spec = {.rule = &grid->rule,
-                                  .kind = grid->kind,
-                                  .max_h = (int32_t)copy->h,
-                                  .max_w = (int32_t)copy->w,
+    const qfz_worker_spec spec = {.rule = kind == QFZ_FILTER ? &grid->filter_rule : &grid->rule,
+                                  .kind = kind,
+                                  .max_h = (int32_t)image->h,
+                                  .max_w = (int32_t)image->w,
                                   .n_threads = grid->given.n_threads};
     *worker = NULL;
     QFZ_TRY(qfz_engine_cpu.open(worker, 1, &spec, err));
-    const qfz_status st = qfz_engine_load(&qfz_engine_cpu, *worker, copy, err);
-    if (st != QFZ_OK) {
-        qfz_engine_cpu.close(worker, 1);
-        *worker = NULL;
-    }
+    return qfz_engine_load(&qfz_engine_cpu, *worker, image, err);
+}
+
+/* Finds the edges of level 0 of an image from the exterior of the area filter. */
+static qfz_status find_zeroed(const qfz_grid *grid, qfz_box box, const qfz_payload *payload,
+                              const qfz_image *image, uint8_t *zeroed, bool *fits, qfz_error *err)
+{
+    qfz_worker *worker = NULL;
+    qfz_exterior exterior = {0};
+    qfz_error found = {.status = QFZ_OK};
+    qfz_status st;
+    QFZ_TRY(qfz_message_exterior(grid, QFZ_FILTER, box, payload, QFZ_SECTION_FILTER, &exterior,
+                                 fits, err));
+    if (!*fits) return QFZ_OK;
+    QFZ_TRY_OR(st, cleanup, open_worker(grid, QFZ_FILTER, image, &worker, err));
+    st = qfz_engine_cpu.filter->resolve(worker, box, NULL, exterior.n_ring ? &exterior : NULL,
+                                        zeroed, &found);
+    *fits = st != QFZ_EIO;
+    if (st == QFZ_EIO) st = QFZ_OK;
+    if (st != QFZ_OK) st = qfz_fail(err, st, "%s", found.message);
+
+cleanup:
+    if (worker) qfz_engine_cpu.close(&worker, 1);
+    qfz_exterior_fini(&exterior);
     return st;
+}
+
+qfz_status qfz_grid_load(const qfz_grid *grid, int round, qfz_box box, const qfz_image *image,
+                         const qfz_payload *exterior, qfz_loaded *loaded, bool *fits,
+                         qfz_error *err)
+{
+    qfz_image *const own = &loaded->image;
+    *own = qfz_image_default();
+    *fits = true;
+    QFZ_TRY(qfz_api_read(own, sizeof *own, image, "qfz_image", err));
+    QFZ_TRY(check_image(grid, box, own, err));
+    if (grid->filters && round > 0) {
+        QFZ_TRY(QFZ_NEW_LARGE(&loaded->zeroed, own->h * own->w, err));
+        QFZ_TRY(find_zeroed(grid, box, exterior, own, loaded->zeroed, fits, err));
+        if (!*fits) return QFZ_OK;
+        own->zeroed = loaded->zeroed;
+    }
+    return open_worker(grid, qfz_round_kind(grid, round), own, &loaded->worker, err);
+}
+
+void qfz_loaded_fini(qfz_loaded *loaded)
+{
+    if (loaded->worker) qfz_engine_cpu.close(&loaded->worker, 1);
+    free(loaded->zeroed);
+    *loaded = (qfz_loaded){0};
+}
+
+qfz_status qfz_chunks_rounds(const qfz_chunks *chunks, int *n, qfz_error *err)
+{
+    qfz_error own;
+    qfz_grid grid;
+    err = qfz_api_error(err, &own);
+    if (!n) return qfz_fail(err, QFZ_EARG, "the pointer to the number of rounds is NULL");
+    QFZ_TRY(qfz_grid_init(&grid, chunks, err));
+    *n = grid.n_rounds;
+    qfz_grid_fini(&grid);
+    return QFZ_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/peak_memory.h"
-
 #include <stdio.h>
 #include <sys/resource.h>
+
+#include "qfz.h"
 
 /* 0: /proc does not tell. */
 static long long peak_in_proc(void)

@@ -12,7 +12,6 @@
 #include "core/api.h"
 #include "core/clock.h"
 #include "core/memory.h"
-#include "core/peak_memory.h"
 #include "job/check_rows.h"
 #include "job/check_table.h"
 #include "job/comparison.h"

@@ -6,10 +6,12 @@
 #include "job/defaults.h"
 #include "job/label_outputs.h"
 #include "job/output_specs.h"
+#include "job/region_rows.h"
 #include "job/regions_run.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
 #include "job/setup_seconds.h"
+#include "job/temp_folder.h"
 
 static const char *out_type_name(qfz_out_type type)
 {
@@ -59,6 +61,23 @@ static qfz_status plan_colors(qfz_plan *plan, const char *path, qfz_error *err)
     return plan_raster(plan, &by_extension, &spec, err);
 }
 
+static void plan_picture(qfz_plan *plan, const qfz_job *job)
+{
+    const int i = plan->n_outputs++;
+    plan->outputs[i].path = job->quicklook;
+    strncpy(plan->outputs[i].format, "PNG", sizeof plan->outputs[i].format - 1);
+    plan->picture_bytes = qfz_picture_bytes(job, plan->width, plan->height);
+    plan->picture_seconds = qfz_picture_seconds(job, plan->width * plan->height, plan->n_threads);
+}
+
+static void plan_stage(qfz_plan *plan, const qfz_job *job)
+{
+    const char *const folder = qfz_temp_folder_local(job);
+    for (int i = 0; i < plan->n_outputs; i++)
+        if (qfz_object_is(plan->outputs[i].path) && strlen(folder) < sizeof plan->stage)
+            strncpy(plan->stage, folder, sizeof plan->stage - 1);
+}
+
 static qfz_status plan_from_labels(qfz_plan *plan, const qfz_job *job, qfz_error *err)
 {
     if (job->regions) plan_table(plan, job->regions);
@@ -66,6 +85,8 @@ static qfz_status plan_from_labels(qfz_plan *plan, const qfz_job *job, qfz_error
     if (job->forest) plan_table(plan, job->forest);
     if (job->colors) QFZ_TRY(plan_colors(plan, job->colors, err));
     if (job->polygons) plan_table(plan, job->polygons);
+    if (job->quicklook) plan_picture(plan, job);
+    plan_stage(plan, job);
     return QFZ_OK;
 }
 
@@ -78,6 +99,11 @@ static qfz_status plan_outputs(qfz_plan *plan, const qfz_setup *setup, qfz_error
     if (job->labels) {
         spec = qfz_output_spec_labels(setup, job->labels, 0);
         QFZ_TRY(plan_raster(plan, job, &spec, err));
+    }
+    if (job->attribute_table) {
+        int64_t n_cells;
+        plan->attributes_bytes = qfz_region_rows_attributes(setup, &n_cells);
+        plan->attributes_seconds = qfz_attributes_seconds(n_cells);
     }
     return plan_from_labels(plan, job, err);
 }

@@ -189,6 +189,7 @@ void qfz_outputs_close(qfz_outputs *out)
     for (int i = 0; i < QFZ_RASTERS; i++)
         qfz_sink_close(out->sinks[i]);
     qfz_table_close(out->table);
+    qfz_attributes_close(out->attributes);
     if (out->labels) qfz_label_outputs_close(out->labels);
     free(out->labels);
     qfz_png_close(out->picture);

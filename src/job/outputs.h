@@ -34,6 +34,7 @@ typedef struct qfz_outputs {
     qfz_output_journal *journal;  /* NULL: none */
     qfz_region_records *regions;
     qfz_table *table;
+    qfz_attributes *attributes;   /* of the raster of labels, until it is finished; NULL: none */
     qfz_label_outputs *labels;    /* NULL: none */
     qfz_label_parts *label_parts; /* what they read in a job of several processes; else NULL */
     qfz_forest_gather *forest;    /* rows of the hierarchy; NULL: none */

@@ -133,6 +133,16 @@ cleanup:
     return st;
 }
 
+/* Of the raster of labels, the last one; of several parts, one file is merged by now.  NULL: an
+ * earlier join, which was killed, has completed the raster. */
+static qfz_status write_attributes(qfz_outputs *out, qfz_sink *sink, qfz_error *err)
+{
+    if (out->attributes && sink) QFZ_TRY(qfz_attributes_write(out->attributes, sink, err));
+    qfz_attributes_close(out->attributes);
+    out->attributes = NULL;
+    return QFZ_OK;
+}
+
 /* Makes every raster ready for its name, where its format allows that. */
 static qfz_status finish_rasters(qfz_outputs *out, qfz_error *err)
 {
@@ -141,6 +151,7 @@ static qfz_status finish_rasters(qfz_outputs *out, qfz_error *err)
         const char *const path = out->specs[i].path;
         if (qfz_outputs_hides(out, i) || qfz_output_is_vrt(job->format, path)) continue;
         if (out->specs[i].n_parts > 0) QFZ_TRY(merge_parts(out, i, err));
+        if (i == out->n_rasters - 1) QFZ_TRY(write_attributes(out, out->sinks[i], err));
         QFZ_TRY(finish(out, out->sinks[i], path, err));
     }
     return QFZ_OK;
@@ -233,10 +244,10 @@ static qfz_status make_tables(qfz_outputs *out, qfz_error *err)
         qfz_output_clean(run->setup->job->regions, stage_of(out));
     if (run->setup->job->regions) qfz_progress_begin(run->progress, "table", QFZ_TABLE_SHARE, 0);
     if (run->n_parts > 1)
-        QFZ_TRY(qfz_region_parts_join(run, out->labels, &out->table, err));
+        QFZ_TRY(qfz_region_parts_join(run, out->labels, &out->table, &out->attributes, err));
     else
-        QFZ_TRY(qfz_region_records_write(out->regions, run, out->labels,
-                                         out->sinks[out->n_rasters - 1], &out->table, err));
+        QFZ_TRY(qfz_region_records_write(out->regions, run, out->labels, &out->table,
+                                         &out->attributes, err));
     if (out->table) QFZ_TRY(qfz_table_finish(out->table, err));
     if (out->labels) QFZ_TRY(qfz_label_outputs_finish(out->labels, err));
     QFZ_TRY(draw_saliency(out, err));

@@ -211,7 +211,7 @@ static void close_all(joining *j)
 }
 
 qfz_status qfz_region_parts_join(qfz_run *run, qfz_label_outputs *labels, qfz_table **table,
-                                 qfz_error *err)
+                                 qfz_attributes **attributes, qfz_error *err)
 {
     joining j = {
         .run = run, .bytes = qfz_region_record_bytes(run->setup), .n_cursors = run->n_parts};
@@ -220,13 +220,14 @@ qfz_status qfz_region_parts_join(qfz_run *run, qfz_label_outputs *labels, qfz_ta
     uint64_t *records = NULL;
     qfz_status st;
     *table = NULL;
+    *attributes = NULL;
     if (!run->setup->job->regions) return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, qfz_alloc((void **)&records, some, (size_t)j.bytes, err));
     QFZ_TRY_OR(st, cleanup, open_all(&j, err));
-    QFZ_TRY_OR(st, cleanup, qfz_region_rows_open(&rows, run, labels, NULL, err));
+    QFZ_TRY_OR(st, cleanup, qfz_region_rows_open(&rows, run, labels, err));
     for (int k = 0; k < j.n_cursors; k++)
         QFZ_TRY_OR(st, cleanup, join_part(&j, k, records, some, &rows, err));
-    QFZ_TRY_OR(st, cleanup, qfz_region_rows_take(&rows, table, err));
+    qfz_region_rows_take(&rows, table, attributes);
 
 cleanup:
     qfz_region_rows_close(&rows);

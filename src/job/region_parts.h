@@ -17,7 +17,7 @@ qfz_status qfz_region_parts_save(qfz_region_records *records, const qfz_run *run
 /* Writes all rows, as qfz_region_records_write(), from the saved files of all parts.  Called by one
  * process.  QFZ_EIO: a file is missing or belongs to another job. */
 qfz_status qfz_region_parts_join(qfz_run *run, qfz_label_outputs *labels, qfz_table **table,
-                                 qfz_error *err);
+                                 qfz_attributes **attributes, qfz_error *err);
 
 /* Deletes the files of part `part` of n_parts, where they exist. */
 void qfz_region_parts_delete(const qfz_job *job, int part, int n_parts);

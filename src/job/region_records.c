@@ -163,24 +163,25 @@ const uint64_t *qfz_region_records_foreign(qfz_region_records *records, int64_t 
 }
 
 qfz_status qfz_region_records_write(qfz_region_records *records, qfz_run *run,
-                                    qfz_label_outputs *labels, qfz_sink *sink, qfz_table **table,
-                                    qfz_error *err)
+                                    qfz_label_outputs *labels, qfz_table **table,
+                                    qfz_attributes **attributes, qfz_error *err)
 {
     *table = NULL;
+    *attributes = NULL;
     if (!records) return QFZ_OK;
     const int64_t some = QFZ_RECORDS_BYTES / records->bytes + 1, n = (int64_t)run->count.total;
     uint64_t *batch = NULL;
     qfz_region_rows rows = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, QFZ_NEW(&batch, some * records->words, err));
-    QFZ_TRY_OR(st, cleanup, qfz_region_rows_open(&rows, run, labels, sink, err));
+    QFZ_TRY_OR(st, cleanup, qfz_region_rows_open(&rows, run, labels, err));
     for (int64_t first = 0; first < n; first += some) {
         const int64_t count = n - first < some ? n - first : some;
         QFZ_TRY_OR(st, cleanup,
                    qfz_region_records_read(records, (uint64_t)first + 1, count, batch, err));
         QFZ_TRY_OR(st, cleanup, qfz_region_rows_add(&rows, batch, count, err));
     }
-    QFZ_TRY_OR(st, cleanup, qfz_region_rows_take(&rows, table, err));
+    qfz_region_rows_take(&rows, table, attributes);
 
 cleanup:
     free(batch);

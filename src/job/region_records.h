@@ -39,9 +39,9 @@ qfz_status qfz_region_records_read(const qfz_region_records *records, uint64_t l
 const uint64_t *qfz_region_records_foreign(qfz_region_records *records, int64_t *n);
 
 /* Writes all rows, for a job of one part.  labels: whose facts give columns; or NULL.  The
- * caller commits and closes *table, which is NULL if records is NULL. */
+ * caller commits and closes *table, and closes *attributes; without records, these are NULL. */
 qfz_status qfz_region_records_write(qfz_region_records *records, qfz_run *run,
-                                    qfz_label_outputs *labels, qfz_sink *sink, qfz_table **table,
-                                    qfz_error *err);
+                                    qfz_label_outputs *labels, qfz_table **table,
+                                    qfz_attributes **attributes, qfz_error *err);
 
 #endif

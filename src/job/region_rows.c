@@ -24,6 +24,14 @@ static qfz_status check_attributes(const qfz_run *run, int n_columns, qfz_error 
                                      (int64_t)run->count.total, memory_of(setup), err);
 }
 
+int64_t qfz_region_rows_attributes(const qfz_setup *setup, int64_t *n_cells)
+{
+    const int64_t most = memory_of(setup), cell_bytes = qfz_attributes_bytes(1, 1);
+    const int64_t n = (int64_t)QFZ_ATTRIBUTE_ROWS * qfz_region_columns_most(stats_bands(setup));
+    *n_cells = n < most / cell_bytes ? n : most / cell_bytes;
+    return *n_cells * cell_bytes;
+}
+
 qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
@@ -55,20 +63,21 @@ static qfz_status open_columns(qfz_region_rows *rows, qfz_error *err)
 }
 
 qfz_status qfz_region_rows_open(qfz_region_rows *rows, qfz_run *run, qfz_label_outputs *labels,
-                                qfz_sink *sink, qfz_error *err)
+                                qfz_error *err)
 {
-    const qfz_output_options options = qfz_job_output_options(run->setup->job);
+    const qfz_job *const job = run->setup->job;
+    const qfz_output_options options = qfz_job_output_options(job);
     *rows = (qfz_region_rows){.run = run, .labels = labels && labels->facts.zones ? labels : NULL};
     QFZ_TRY(open_columns(rows, err));
     qfz_table_spec spec = rows->columns.spec;
-    spec.path = run->setup->job->regions;
+    spec.path = job->regions;
     spec.n_rows = (int64_t)run->count.total;
     spec.n_threads = run->setup->n_threads;
     spec.memory_bytes = memory_of(run->setup);
-    if (run->setup->job->attribute_table && sink) {
+    if (job->attribute_table) {
         QFZ_TRY(check_attributes(run, spec.n_columns, err));
-        QFZ_TRY(qfz_attributes_open(&rows->attributes, sink, spec.columns, spec.n_columns,
-                                    spec.n_rows, err));
+        QFZ_TRY(qfz_attributes_open(&rows->attributes, job->format, qfz_job_label_raster(job),
+                                    spec.columns, spec.n_columns, spec.n_rows, err));
     }
     return qfz_table_create(&rows->table, run->source, &options, &spec, err);
 }
@@ -107,12 +116,12 @@ qfz_status qfz_region_rows_add(qfz_region_rows *rows, uint64_t *records, int64_t
     return QFZ_OK;
 }
 
-qfz_status qfz_region_rows_take(qfz_region_rows *rows, qfz_table **table, qfz_error *err)
+void qfz_region_rows_take(qfz_region_rows *rows, qfz_table **table, qfz_attributes **attributes)
 {
-    if (rows->attributes) QFZ_TRY(qfz_attributes_finish(rows->attributes, err));
     *table = rows->table;
+    *attributes = rows->attributes;
     rows->table = NULL;
-    return QFZ_OK;
+    rows->attributes = NULL;
 }
 
 void qfz_region_rows_close(qfz_region_rows *rows)

@@ -75,10 +75,6 @@ static qfz_status check_attributes(const qfz_job *job, qfz_error *err)
     if (!qfz_job_label_raster(job))
         return qfz_fail(err, QFZ_EARG,
                         "an attribute table belongs to a raster of labels; name one by --labels");
-    if (in_parts(job))
-        return qfz_fail(err, QFZ_EARG,
-                        "an attribute table is written by a job of one process; leave it out, and "
-                        "join the table by its column label");
     return QFZ_OK;
 }
 

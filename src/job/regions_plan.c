@@ -9,12 +9,12 @@
 #include "job/setup_memory.h"
 #include "job/setup_seconds.h"
 
-/* One pass gathers records, one paints colours, one traces outlines. */
+/* One pass gathers records, one paints colours and quicklook, one traces outlines. */
 static int count_passes(const qfz_regions_state *state)
 {
     const qfz_job *const job = &state->job;
     const bool paints = job->colors || job->quicklook;
-    return (state->outputs.needs.zones || job->neighbours || paints) + (job->colors != NULL) +
+    return (state->outputs.needs.zones || job->neighbours || paints) + paints +
            (job->polygons != NULL);
 }
 

@@ -33,6 +33,24 @@ static const double device_ns = 0.19;
  * table is written: docs/dev/measurements, "Regions from labels". */
 static const double regions_ns = 350;
 
+/* Nanoseconds of one thread per pixel for a quicklook in colours, which is two passes over the
+ * labels, and for one that shows an image; of one thread per cell of an attribute table:
+ * docs/dev/measurements, "Quicklooks and attribute tables".  Contours take about as long as an
+ * image. */
+static const double colors_ns = 30, image_ns = 56, cell_ns = 900;
+
+double qfz_picture_seconds(const qfz_job *job, int64_t n_px, int n_threads)
+{
+    const bool colors = job->task != QFZ_SALIENCY && job->quicklook_style == QFZ_QUICKLOOK_COLORS;
+    if (!job->quicklook) return 0;
+    return 1e-9 * (double)n_px * (colors ? colors_ns : image_ns) / n_threads;
+}
+
+double qfz_attributes_seconds(int64_t n_cells)
+{
+    return 1e-9 * (double)n_cells * cell_ns;
+}
+
 double qfz_regions_seconds(int64_t n_px, int n_threads)
 {
     return 1e-9 * (double)n_px * regions_ns / n_threads;

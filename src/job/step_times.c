@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/peak_memory.h"
 #include "core/retry.h"
 
 static void end_last(qfz_step_times *times)

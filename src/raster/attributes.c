@@ -14,7 +14,7 @@
 #include "raster/sink_state.h"
 
 struct qfz_attributes {
-    qfz_sink *sink;
+    const char *path; /* of the raster */
     GDALRasterAttributeTableH table;
     qfz_column_type *types;
     int n_columns;
@@ -42,21 +42,26 @@ qfz_status qfz_attributes_check(const char *format, const char *path, qfz_error 
  * MB with GDAL 3.6. */
 enum { CELL_BYTES = 260 };
 
+int64_t qfz_attributes_bytes(int64_t n_columns, int64_t n_rows)
+{
+    return n_columns * n_rows * CELL_BYTES;
+}
+
 qfz_status qfz_attributes_check_rows(const char *path, int n_columns, int64_t n_rows,
                                      int64_t memory_bytes, qfz_error *err)
 {
-    const double bytes = (double)n_rows * n_columns * CELL_BYTES;
     if (n_rows > QFZ_ATTRIBUTE_ROWS)
         return qfz_fail(err, QFZ_EARG,
                         "%s: there are %lld regions, and an attribute table holds %d; leave out "
                         "--attribute-table and join the table by its column label, or ask for "
                         "larger regions (--min-area)",
                         path, (long long)n_rows, QFZ_ATTRIBUTE_ROWS);
-    if (bytes <= (double)memory_bytes) return QFZ_OK;
+    const int64_t bytes = qfz_attributes_bytes(n_columns, n_rows);
+    if (bytes <= memory_bytes) return QFZ_OK;
     return qfz_fail(err, QFZ_ENOMEM,
                     "%s: an attribute table of %lld rows and %d columns takes about %.0f MB, and "
                     "--memory leaves %lld MB for it; name fewer columns by --columns",
-                    path, (long long)n_rows, n_columns, bytes / 1e6,
+                    path, (long long)n_rows, n_columns, (double)bytes / 1e6,
                     (long long)memory_bytes / 1000000);
 }
 
@@ -92,24 +97,23 @@ static qfz_status create(qfz_attributes *a, const qfz_column *columns, int n_col
     if (ok) GDALRATSetRowCount(a->table, (int)n_rows + a->is_by_row);
     qfz_error_trap_end(&trap);
     if (!ok || trap.failed)
-        return qfz_error_trap_fail(&trap, err, QFZ_EIO, a->sink->path,
+        return qfz_error_trap_fail(&trap, err, QFZ_EIO, a->path,
                                    "its attribute table could not be made");
     if (has_label) return QFZ_OK;
     return qfz_fail(err, QFZ_EARG,
-                    "%s: an attribute table needs the column label; name it in --columns",
-                    a->sink->path);
+                    "%s: an attribute table needs the column label; name it in --columns", a->path);
 }
 
-qfz_status qfz_attributes_open(qfz_attributes **attributes, qfz_sink *sink,
+qfz_status qfz_attributes_open(qfz_attributes **attributes, const char *format, const char *path,
                                const qfz_column *columns, int n_columns, int64_t n_rows,
                                qfz_error *err)
 {
     qfz_attributes *made = NULL;
+    const char *name;
+    QFZ_TRY(qfz_output_format(format, path, &name, err));
     QFZ_TRY(QFZ_NEW_ZERO(&made, 1, err));
     *made =
-        (qfz_attributes){.sink = sink,
-                         .n_columns = n_columns,
-                         .is_by_row = !EQUAL(GDALGetDriverShortName(sink->format.driver), "GTiff")};
+        (qfz_attributes){.path = path, .n_columns = n_columns, .is_by_row = !EQUAL(name, "GTiff")};
     const qfz_status st = create(made, columns, n_columns, n_rows, err);
     if (st == QFZ_OK)
         *attributes = made;
@@ -160,13 +164,12 @@ qfz_status qfz_attributes_add(qfz_attributes *attributes, const qfz_table_rows *
                      i);
     qfz_error_trap_end(&trap);
     if (!trap.failed) return QFZ_OK;
-    return qfz_error_trap_fail(&trap, err, QFZ_EIO, attributes->sink->path,
+    return qfz_error_trap_fail(&trap, err, QFZ_EIO, attributes->path,
                                "its attribute table could not be made");
 }
 
-qfz_status qfz_attributes_finish(qfz_attributes *attributes, qfz_error *err)
+qfz_status qfz_attributes_write(const qfz_attributes *attributes, qfz_sink *sink, qfz_error *err)
 {
-    qfz_sink *const sink = attributes->sink;
     qfz_error_trap trap;
     qfz_error_trap_begin(&trap);
     const bool ok =

@@ -120,6 +120,21 @@ def layouts():
     left_over("an edges' name that is taken")
 
 
+def attributes():
+    """The attribute table of three ranks' merged labels."""
+    def table_of(path):
+        with open(path + ".aux.xml", encoding="utf-8") as xml:
+            return xml.read().split("<GDALRasterAttributeTable")[1]
+
+    words = [test.qfz, "label", "-q", *TILE, "--alpha", "5", "--regions", "table_rat.csv", "--attribute-table", "src.tif"]
+    runs([*words, "whole_rat.tif"], "an attribute table")
+    os.remove("table_rat.csv")
+    if runs([*ranks_of(3), *words, "--merge", "parts_rat.tif"], "an attribute table of 3 ranks"):
+        test.check(table_of("parts_rat.tif") == table_of("whole_rat.tif"), "an attribute table of 3 ranks differs")
+    os.remove("table_rat.csv")
+    left_over("an attribute table")
+
+
 def cloud_optimized(wanted):
     """The parts of three ranks as one COG."""
     words, outputs = command(test.qfz, "label", "src.tif", "cog_label", ".tif", "--merge", "-of",
@@ -171,6 +186,7 @@ wide()
 if RANKS:
     by_ranks(want)
     layouts()
+    attributes()
     cloud_optimized(want)
 else:
     for parts in (1, 3, 11):

@@ -92,6 +92,17 @@ def written():
     check("a_9.tif", "a_9.csv")
 
 
+def in_parts():
+    """Of several processes, the last one gives the merged file its table."""
+    for raster in ("m.tif", "m.img"):
+        words = ["label", "--alpha", 3, "--tile", 9, "--merge", "--work", "work_" + raster, "--regions", "m.csv",
+                 "--attribute-table", "scene.tif", raster]
+        for phase in ("summarise", "stitch", "resolve"):
+            for part in ("2/3", "1/3", "3/3") if phase != "stitch" else ("",):
+                qfz("run", "--phase", phase, *(["--part", part] if part else []), *words)
+        check(raster, "m.csv")
+
+
 def refused():
     save("many.tif", numpy.arange(317 * 317, dtype="i4").reshape(317, 317))
     save("full.tif", numpy.arange(100000, dtype="i4").reshape(250, 400))
@@ -107,8 +118,8 @@ def refused():
              (["label", "blocked.tif", "n.tif", "--columns", "pixels", *table], "column label"),
              (["label", "blocked.tif", "n.tif", *table, "--config", "GDAL_PAM_ENABLED=NO"], "GDAL_PAM_ENABLED"),
              (["label", "full.tif", "n.tif", *table, "--memory", "120MB"], "name fewer columns"),
-             (["label", "blocked.tif", "n.tif", *table, "--work", "parts", "--phase", "summarise", "--part", "1/2"],
-              "one process")]
+             (["label", "blocked.tif", "n.vrt", *table, "--work", "parts", "--phase", "summarise", "--part", "1/2"],
+              "use .tif or .img")]
     for words, message in cases:
         qfz(*words, status=1, message=message)
     if sorted(os.listdir()) != before:
@@ -118,4 +129,5 @@ def refused():
 with tempfile.TemporaryDirectory(prefix="qfz_attributes_") as folder:
     os.chdir(folder)
     written()
+    in_parts()
     refused()

@@ -41,9 +41,12 @@ checks=$((checks + 1))
 python3 - "$qfz" "$T/in.tif" "$T/peak.tif" <<'PYTHON' || wrong "peak memory"
 import json, subprocess, sys
 large = bytearray(b"x") * 600_000_000
-done = subprocess.run([sys.argv[1], "label", "--json", *sys.argv[2:]], stdout=subprocess.PIPE, check=True)
+done = subprocess.run([sys.argv[1], "label", "--json", "--metrics", sys.argv[3] + ".prom", *sys.argv[2:]],
+                      stdout=subprocess.PIPE, check=True)
 peak = json.loads(done.stdout)["peak_rss_bytes"]
 assert 10_000_000 < peak < 500_000_000, (peak, len(large))
+written, = [float(line.split()[-1]) for line in open(sys.argv[3] + ".prom") if line.startswith("qfz_job_peak_memory_bytes{")]
+assert peak <= written < 500_000_000, (peak, written)
 PYTHON
 what=simplify
 run "$qfz" simplify --json --alpha 1 --omega 1 "$T/in.tif" "$T/simplify.tif"
@@ -77,6 +80,16 @@ has ranks=5 ranks_per_node=1 tiles_per_rank=3
 run "$qfz" info --tile 1 --ranks 5 "$T/in.tif"
 checks=$((checks + 1))
 if ! grep -q 'only 2 ranks get tiles' "$T/stdout"; then wrong "info says nothing of idle ranks"; fi
+what="info of a quicklook"
+run "$qfz" info --json --quicklook q.png "$T/in.tif" out.tif
+has "outputs" picture_bytes picture_seconds attributes_bytes=0
+if ! grep -q '"q.png"' "$T/stdout"; then wrong "the quicklook is no output"; fi
+what="info of an attribute table"
+run "$qfz" info --regions r.csv --attribute-table "$T/in.tif" out.tif
+if ! grep -q '^         the largest attribute table: [0-9]* MB' "$T/stdout"; then wrong "no attribute table"; fi
+what="info of a bucket"
+run env TMPDIR=/var/tmp "$qfz" info --allow-network "$T/in.tif" /vsis3/bucket/out.tif
+if ! grep -q '^stage    /var/tmp: ' "$T/stdout"; then wrong "no stage"; fi
 # The estimate for each of two ranks is half of the estimate for one process.
 what="info of time"
 time_of() { python3 -c 'import json, sys; print(json.load(sys.stdin)["seconds"])' <"$T/stdout"; }

@@ -215,6 +215,11 @@ int main(void)
     AT(qfz_plan, outputs);
     AT(qfz_plan, program_bytes);
     AT(qfz_plan, engine_reason);
+    AT(qfz_plan, picture_bytes);
+    AT(qfz_plan, picture_seconds);
+    AT(qfz_plan, attributes_bytes);
+    AT(qfz_plan, attributes_seconds);
+    AT(qfz_plan, stage);
     SIZE(qfz_image);
     AT(qfz_image, struct_size);
     AT(qfz_image, h);

@@ -86,15 +86,30 @@ static inline void cut_free(cut_image *c)
     free(c->exteriors);
 }
 
-/* Steps 1 and 2, the chunks from the last to the first: the order does not matter. */
-static inline qfz_status cut_stitch(cut_image *c, qfz_error *err)
+/* Steps 1 and 2 of one round, the chunks from the last to the first: the order does not matter. */
+static inline qfz_status cut_round(cut_image *c, int round, qfz_error *err)
 {
     for (int64_t i = c->n - 1; i >= 0; i--) {
-        const qfz_status st = qfz_chunk_summarise(&c->chunks, i / c->n_x, i % c->n_x, &c->images[i],
-                                                  &c->summaries[i], err);
+        const int64_t row = i / c->n_x, column = i % c->n_x;
+        qfz_bytes_release(&c->summaries[i]);
+        const qfz_status st =
+            round == 0
+                ? qfz_chunk_summarise(&c->chunks, row, column, &c->images[i], &c->summaries[i], err)
+                : qfz_chunk_continue(&c->chunks, row, column, &c->images[i], &c->exteriors[i],
+                                     &c->summaries[i], err);
         if (st != QFZ_OK) return st;
+        qfz_bytes_release(&c->exteriors[i]);
     }
     return qfz_chunks_stitch(&c->chunks, c->summaries, c->exteriors, &c->n_regions, err);
+}
+
+static inline qfz_status cut_stitch(cut_image *c, qfz_error *err)
+{
+    int n_rounds;
+    qfz_status st = qfz_chunks_rounds(&c->chunks, &n_rounds, err);
+    for (int round = 0; round < n_rounds && st == QFZ_OK; round++)
+        st = cut_round(c, round, err);
+    return st;
 }
 
 /* Step 3 of one chunk: labels of 32 or 64 bits, or levels, in new memory. */

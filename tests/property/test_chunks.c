@@ -8,7 +8,7 @@
 typedef struct problem {
     raster r;
     qfz_criterion criterion;
-    double weights[RASTER_BANDS];
+    double weights[RASTER_BANDS], omega[RASTER_BANDS];
     raster_edges edges; /* levels NULL: none */
     int64_t chunk_h, chunk_w;
     int n_threads;
@@ -43,20 +43,25 @@ static void make(problem *p, int64_t side)
     p->criterion.has_alpha = p->edges.levels || check_chance(75);
     p->criterion.alpha = p->criterion.has_alpha ? level_of(image) : 0;
     if (p->edges.levels) p->criterion.alpha = (double)check_pick(check_chance(50) ? 4 : 1000);
+    if (check_chance(40))
+        p->criterion.min_area = (uint64_t)(1 + check_pick(check_chance(80) ? 9 : side * side));
+    for (int b = 0; b < image->n_bands; b++)
+        p->omega[b] = raster_omega(&p->r, b);
     p->chunk_h = 1 + check_pick(check_chance(30) ? image->h : 1 + image->h / 2);
     p->chunk_w = 1 + check_pick(check_chance(30) ? image->w : 1 + image->w / 2);
     if (p->chunk_h > image->h) p->chunk_h = image->h;
     if (p->chunk_w > image->w) p->chunk_w = image->w;
     p->n_threads = check_chance(95) ? 1 : 2; /* threads wait for each other on a busy machine */
     check_describe("%dx%d in chunks of %dx%d, %d bands %s, %s in %s, holes %s, %d-connected, %s%s, "
-                   "alpha %s %.17g, %d threads",
+                   "alpha %s %.17g, least area %d, %d threads",
                    (int)image->h, (int)image->w, (int)p->chunk_h, (int)p->chunk_w, image->n_bands,
                    raster_types[image->type], p->r.shape, p->r.palette, p->r.holes,
                    p->criterion.connectivity, raster_distances[p->criterion.distance],
                    p->edges.levels        ? " with edges"
                    : p->criterion.weights ? " with weights"
                                           : "",
-                   p->criterion.has_alpha ? "at most" : "none", p->criterion.alpha, p->n_threads);
+                   p->criterion.has_alpha ? "at most" : "none", p->criterion.alpha,
+                   (int)p->criterion.min_area, p->n_threads);
 }
 
 static void problem_free(problem *p)
@@ -91,15 +96,16 @@ static bool equals(const problem *p, const cut_image *c, int64_t chunk, const vo
     return true;
 }
 
-static void chunks_equal(const problem *p, qfz_part part, qfz_session *session)
+static void chunks_equal(const problem *p, const qfz_criterion *criterion, qfz_part part,
+                         qfz_session *session)
 {
     qfz_error err = {.status = QFZ_OK};
     uint32_t n_whole = 0;
-    const bool wide = part == QFZ_PART_LABEL && check_chance(50);
-    cut_image c = cut_make(&p->r.image, &p->criterion, part, p->chunk_h, p->chunk_w, p->n_threads);
+    const bool wide = part != QFZ_PART_SALIENCY && check_chance(50);
+    cut_image c = cut_make(&p->r.image, criterion, part, p->chunk_h, p->chunk_w, p->n_threads);
     if (!CHECK(qfz_session_run(session, part, NULL, &err) == QFZ_OK, "%s", err.message)) goto end;
-    const uint32_t *const whole = part == QFZ_PART_LABEL ? qfz_session_labels(session, &n_whole)
-                                                         : qfz_session_saliency(session);
+    const uint32_t *const whole = part == QFZ_PART_SALIENCY ? qfz_session_saliency(session)
+                                                            : qfz_session_labels(session, &n_whole);
     if (!CHECK(cut_stitch(&c, &err) == QFZ_OK, "%s", err.message)) goto end;
     CHECK(c.n_regions == n_whole, "%llu regions, not %u", (unsigned long long)c.n_regions, n_whole);
     for (int64_t i = 0; i < c.n; i++) {
@@ -115,25 +121,45 @@ end:
     cut_free(&c);
 }
 
-static void one_case(int64_t number)
+static void parts_equal(const problem *p, const qfz_criterion *criterion, const qfz_part *parts,
+                        int n)
 {
-    problem p;
     qfz_session *session = NULL;
     qfz_error err = {.status = QFZ_OK};
     const qfz_session_options options = {.struct_size = sizeof options, .engine = QFZ_ENGINE_CPU};
+    const qfz_status st = qfz_session_open(&session, &p->r.image, criterion, &options, &err);
+    if (CHECK(st == QFZ_OK, "%s", err.message))
+        for (int i = 0; i < n; i++)
+            chunks_equal(p, criterion, parts[i], session);
+    qfz_session_close(session);
+}
+
+/* The criterion with omega, which chunks have in the part ALPHA_OMEGA alone. */
+static qfz_criterion with_omega(const problem *p)
+{
+    qfz_criterion criterion = p->criterion;
+    if (check_chance(90)) {
+        criterion.omega = p->omega;
+        criterion.n_omega = check_chance(50) ? 1 : p->r.image.n_bands;
+    }
+    return criterion;
+}
+
+static void one_case(int64_t number)
+{
+    static const qfz_part without[] = {QFZ_PART_LABEL, QFZ_PART_SALIENCY},
+                          with[] = {QFZ_PART_ALPHA_OMEGA};
+    problem p;
     check_case(number, "a problem");
     make(&p, check_chance(20) ? 60 : 14);
-    const qfz_status st = qfz_session_open(&session, &p.r.image, &p.criterion, &options, &err);
-    if (CHECK(st == QFZ_OK, "%s", err.message)) {
-        chunks_equal(&p, QFZ_PART_LABEL, session);
-        chunks_equal(&p, QFZ_PART_SALIENCY, session);
-    }
-    qfz_session_close(session);
+    const qfz_criterion omega = with_omega(&p);
+    parts_equal(&p, &p.criterion, without, 2);
+    parts_equal(&p, &omega, with, 1);
     problem_free(&p);
 }
 
 /* ------------------------------------------------------------------------------ hostile bytes */
-enum { CRC_AT = 32, CHECKED_FROM = 40, HEAD_BYTES = CHECKED_FROM + 14 * 8 };
+enum { CRC_AT = 32, CHECKED_FROM = 40, HEAD_BYTES = CHECKED_FROM + 17 * 8, LENGTHS = 3 };
 
 /* Makes the checksum right again. */
 static void seal(qfz_bytes *message)
@@ -198,19 +224,31 @@ static void forged_summary(cut_image *c, int64_t chunk)
     free(forged.data);
 }
 
+/* Copies what a forged exterior must keep, so that its labels can be checked: the lengths of its
+ * sections, and the number of regions, with which the section of labels begins. */
+static void keep_counts(qfz_bytes *forged, const qfz_bytes *sound)
+{
+    uint64_t lengths[LENGTHS];
+    memcpy(lengths, (const char *)sound->data + HEAD_BYTES, sizeof lengths);
+    memcpy((char *)forged->data + HEAD_BYTES, lengths, sizeof lengths);
+    const size_t at = HEAD_BYTES + sizeof lengths + (size_t)(lengths[0] + lengths[1]) * 8;
+    memcpy((char *)forged->data + at, (const char *)sound->data + at, 8);
+}
+
 static void forged_exterior(cut_image *c, int64_t chunk)
 {
     qfz_error err = {.status = QFZ_OK};
     qfz_bytes forged = copy_of(&c->exteriors[chunk]);
     void *result;
+    const bool labels = c->chunks.part != QFZ_PART_SALIENCY;
     for (int64_t i = 1 + check_pick(4); i > 0; i--)
-        flip(&forged, HEAD_BYTES + (c->chunks.part == QFZ_PART_LABEL ? 8 : 0));
+        flip(&forged, HEAD_BYTES);
+    if (labels) keep_counts(&forged, &c->exteriors[chunk]);
     seal(&forged);
     const qfz_status st = cut_resolve(c, chunk, &forged, false, &result, &err);
     CHECK(st == QFZ_OK || st == QFZ_EARG, "a forged exterior: %s", err.message);
     const qfz_image *const part = &c->images[chunk];
-    for (int64_t i = 0; i < part->h * part->w && st == QFZ_OK && c->chunks.part == QFZ_PART_LABEL;
-         i++)
+    for (int64_t i = 0; i < part->h * part->w && st == QFZ_OK && labels; i++)
         if (!CHECK(word_at(result, false, i) <= c->n_regions, "label %llu of %llu regions",
                    (unsigned long long)word_at(result, false, i), (unsigned long long)c->n_regions))
             break;
@@ -262,7 +300,7 @@ static void misplaced(cut_image *c, int64_t chunk)
     qfz_bytes later = copy_of(&c->exteriors[chunk]);
     ((uint8_t *)later.data)[8]++;
     CHECK(cut_resolve(c, chunk, &later, false, &result, &err) == QFZ_EARG &&
-              strstr(err.message, "format 2"),
+              strstr(err.message, "format 3"),
           "a later format: %s", err.message);
     free(result);
     free(later.data);
@@ -297,8 +335,11 @@ static void hostile_case(int64_t number)
     qfz_error err = {.status = QFZ_OK};
     check_case(number + 1000000, "hostile bytes");
     make(&p, 14);
-    const qfz_part part = check_chance(50) ? QFZ_PART_LABEL : QFZ_PART_SALIENCY;
-    cut_image c = cut_make(&p.r.image, &p.criterion, part, p.chunk_h, p.chunk_w, p.n_threads);
+    static const qfz_part parts[] = {QFZ_PART_LABEL, QFZ_PART_SALIENCY, QFZ_PART_ALPHA_OMEGA};
+    const qfz_part part = parts[check_pick(3)];
+    const qfz_criterion omega = with_omega(&p);
+    cut_image c = cut_make(&p.r.image, part == QFZ_PART_ALPHA_OMEGA ? &omega : &p.criterion, part,
+                           p.chunk_h, p.chunk_w, p.n_threads);
     if (CHECK(cut_stitch(&c, &err) == QFZ_OK, "%s", err.message)) {
         const int64_t chunk = check_pick(c.n);
         damaged(&c, chunk);
@@ -352,7 +393,6 @@ static void arguments(void)
     REFUSED(type, (qfz_type)9, "type");
     REFUSED(criterion.connectivity, 6, "connectivity");
     REFUSED(criterion.omega, &omega, "omega");
-    REFUSED(criterion.min_area, 2, "min_area");
     REFUSED(h, 0, "0 pixels");
     REFUSED(w, INT64_MAX, "2^31");
     REFUSED(chunk_h, 4, "4 x 4");

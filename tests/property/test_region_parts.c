@@ -130,12 +130,13 @@ static char *table_of_one(const scene *s)
     qfz_run run = run_of(s, 0);
     qfz_region_records *regions = NULL;
     qfz_table *table = NULL;
+    qfz_attributes *attributes = NULL;
     qfz_error err = {0};
     run.count = (qfz_count){.own = s->total, .total = s->total};
     CHECK(qfz_region_records_open(&regions, &run, &err) == QFZ_OK, "open: %s", err.message);
     give(s, regions, -1);
-    CHECK(qfz_region_records_write(regions, &run, NULL, NULL, &table, &err) == QFZ_OK, "write: %s",
-          err.message);
+    CHECK(qfz_region_records_write(regions, &run, NULL, &table, &attributes, &err) == QFZ_OK,
+          "write: %s", err.message);
     qfz_region_records_close(regions);
     return text_of(table, s->table);
 }
@@ -143,6 +144,7 @@ static char *table_of_one(const scene *s)
 static char *table_of_parts(const scene *s)
 {
     qfz_table *table = NULL;
+    qfz_attributes *attributes = NULL;
     qfz_error err = {0};
     for (int part = s->n_parts - 1; part >= 0; part--) {
         const qfz_run run = run_of(s, part);
@@ -153,7 +155,8 @@ static char *table_of_parts(const scene *s)
         qfz_region_records_close(regions);
     }
     qfz_run run = run_of(s, 0);
-    CHECK(qfz_region_parts_join(&run, NULL, &table, &err) == QFZ_OK, "join: %s", err.message);
+    CHECK(qfz_region_parts_join(&run, NULL, &table, &attributes, &err) == QFZ_OK, "join: %s",
+          err.message);
     return text_of(table, s->table);
 }
 
@@ -162,15 +165,16 @@ static void refuses_what_is_not_its_own(const scene *s)
 {
     qfz_run run = run_of(s, 0);
     qfz_table *table = NULL;
+    qfz_attributes *attributes = NULL;
     qfz_error err = {0};
     run.count.total++;
-    CHECK(qfz_region_parts_join(&run, NULL, &table, &err) == QFZ_EIO &&
+    CHECK(qfz_region_parts_join(&run, NULL, &table, &attributes, &err) == QFZ_EIO &&
               strstr(err.message, "regions"),
           "a region too few: %s", err.message);
     run.count.total--;
     err = (qfz_error){0};
     qfz_region_parts_delete(&s->job, s->n_parts - 1, s->n_parts);
-    CHECK(qfz_region_parts_join(&run, NULL, &table, &err) == QFZ_EIO &&
+    CHECK(qfz_region_parts_join(&run, NULL, &table, &attributes, &err) == QFZ_EIO &&
               strstr(err.message, "-records-"),
           "a missing file: %s", err.message);
 }
