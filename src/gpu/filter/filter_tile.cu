@@ -151,7 +151,7 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     const uint64_t n = has_list ? f.d_count[QFZ_FILTER_N_LEAVING] : (uint64_t)f.h * f.w;
     const uint64_t step = (uint64_t)gridDim.x * QFZ_FILTER_THREADS;
     uint64_t i = (uint64_t)blockIdx.x * QFZ_FILTER_THREADS + threadIdx.x;
-    qfz_filter_component c;
+    qfz_filter_component c = {};
     for (bool grows = false; grows || i < n;) {
         if (grows) {
             grows = qfz_filter_grow(w, &c);
