@@ -170,7 +170,8 @@ typedef struct qfz_criterion {
  *                strategy (IEEE Access 6, 2018)
  *   ha4, ha4-32  Hennequin, Lacassagne, Cabaret, Meunier: A new direct connected component labeling
  *                and analysis algorithm for GPUs (DASIP 2018), with words of 64 and of 32 pixels
- * Alpha-trees of sessions:
+ * Alpha-trees: saliency and simplify of jobs; saliency, (alpha, omega) and trees of sessions; every
+ * raster and distance, but not levels of edges:
  *   connect-v1, connect-v2   Carlinet, Kaci, Blin: An alpha-tree algorithm for massively parallel
  *                architectures (IEEE TIP 2025), its two versions */
 
