@@ -13,11 +13,6 @@ same time.
 from ._arrays import cut, label, saliency, simplify
 from ._explore import explore_file
 from ._files import (
-    CheckReport,
-    FileCurve,
-    Options,
-    Progress,
-    Report,
     check_file,
     curve_file,
     cut_file,
@@ -28,7 +23,9 @@ from ._files import (
     tree_file,
 )
 from ._hierarchy import Curve, Tree, curve, linkage, tree
+from ._job import Options
 from ._regions import neighbours, regions
+from ._reports import CheckReport, FileCurve, Progress, Report
 from .errors import (
     QfzArgumentError,
     QfzCancelled,

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._files import Name
+from ._job import Name
 from .errors import QfzError, QfzLibraryError
 
 Window = tuple[int, int, int, int]

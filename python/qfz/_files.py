@@ -5,406 +5,18 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from ctypes import byref, c_char_p, c_int
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Union
+from collections.abc import Sequence
+from ctypes import byref
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _library, _structs
-from ._session import choose, criterion
+from ._job import Job, Name, Options, bytes_of
+from ._reports import CheckReport, FileCurve, Report
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-Name = Union[str, "os.PathLike[str]", Any]
-_PHASES = {"all": 0, "summarise": 1, "stitch": 2, "resolve": 3}
-
-
-class Progress(NamedTuple):
-    """How far a job is."""
-
-    done: float  #: part of the whole, 0 to 1
-    step: str  #: such as "pass 1 of 2"
-    tiles_done: int  #: of this step
-    tiles: int  #: of this step; 0 where a step has no tiles
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a job did."""
-
-    regions: int  #: number of regions; 0 for saliency
-    pixels: int  #: number of valid pixels
-    width: int
-    height: int
-    tiles: int
-    engine: str
-    gpus: int  #: number of GPUs used
-    warning: str  #: such as why the CPU did the work; or ""
-    seconds: float
-    steps: dict[str, float]  #: seconds of each step
-    retries: int  #: reads and writes repeated after a failure, since the process started
-    peak_rss_bytes: int  #: of this process since it started
-    next_phase: str  #: of a job in phases: the phase to run next; "all": the job is complete
-    alpha: float = 0  #: with regions_target: the alpha that was found; else 0
-    alpha_regions: tuple[int, ...] = ()  #: of a list of alphas: the number of regions of each
-    #: simplify with omega and min_area: valid pixels in regions that exceed omega, because a part of
-    #: them would have less than the minimum area; else 0
-    wide_pixels: int = 0
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """Whether a raster is right."""
-
-    faults: int  #: number of faults; 0: the raster is right
-    x: int  #: column of the first fault in raster order; -1: it has no pixel
-    y: int  #: row of the first fault
-    what: str  #: the first fault, in words
-    regions: int  #: number of labels; 0 for saliency
-    pixels: int  #: number of pixels with a label; of saliency, of valid pixels
-    width: int
-    height: int
-    task: str  #: "label", "simplify" (labels with omega) or "saliency"
-    compared: bool  #: the result was also computed anew, and compared
-    seconds: float
-    peak_rss_bytes: int  #: of this process since it started
-
-
-@dataclass(frozen=True)
-class FileCurve:
-    """The number of regions of a raster for every alpha."""
-
-    alpha: npt.NDArray[np.float64]  #: ascending, from 0
-    regions: npt.NDArray[np.uint64]  #: from this alpha on, up to the next one
-    exact_below: float  #: from this alpha on, numbers are exact only at the alphas listed
-    report: Report
-
-
-class Options(TypedDict, total=False):
-    """Keywords of every function on files; each is an option of the command qfz.
-
-    distance, connectivity, weights : as those of `label`
-    edges : name of a raster of levels of edges, in place of dissimilarities
-    mask : name of a raster of the size of src; pixels where it is 0 are invalid
-    bands : numbers of the bands to use, from 1
-    nodata : float, in place of the value that src declares
-    nodata_rule : "all" or "any": a pixel is invalid if all bands, or any, hold nodata
-    open_options, creation_options, config : mappings of GDAL's keys to values
-    format, type : GDAL's names of the driver and the data type of dst
-    overviews : "none", "nearest" or "mode": of a GeoTIFF or COG
-    columns : names of the columns of the table regions, in one string, separated by commas
-    attribute_table : bool; the raster of labels gets the rows of the table regions, too
-    polygons : name of a vector file for the outlines of the regions
-    simplify_tolerance : how far these outlines may lie from the borders of regions, in pixels
-    overwrite, merge, allow_network, resume : bool
-    trust_source : bool; a job that resumes does not look for changes of src
-    tile : side of a tile, in pixels
-    memory : largest memory of this process, in bytes
-    threads : number of threads; default: one per processor
-    engine : "auto", "cpu" or "cuda"
-    gpus : CUDA device numbers
-    gpu_memory : largest memory on each GPU, in bytes
-    method : name of a published method of the CUDA engine
-    retries : of a read or write that failed
-    work : folder of a journal
-    phase : "all", "summarise", "stitch" or "resolve"; with part = (K, N), and work
-    progress : True for a progress bar of tqdm, which must be installed; or a function that is called
-        with a `Progress` now and then, from any thread, one call at a time; the job is cancelled if
-        it raises an exception, which the caller of the job receives (raised in the last call, of
-        the step "end", it comes too late: the outputs are there)
-    """
-
-    distance: str
-    connectivity: int
-    weights: Sequence[float]
-    edges: Name
-    mask: Name
-    bands: Sequence[int]
-    nodata: float
-    nodata_rule: str
-    open_options: Mapping[str, object]
-    creation_options: Mapping[str, object]
-    config: Mapping[str, object]
-    format: str
-    type: str
-    overviews: str
-    columns: str
-    attribute_table: bool
-    polygons: Name
-    simplify_tolerance: float
-    overwrite: bool
-    merge: bool
-    allow_network: bool
-    resume: bool
-    trust_source: bool
-    tile: int
-    memory: int
-    threads: int
-    engine: str
-    gpus: Sequence[int]
-    gpu_memory: int
-    method: str
-    retries: int
-    work: Name
-    phase: str
-    part: tuple[int, int]
-    progress: Callable[[Progress], object] | bool
-
-
-class _Bar:
-    """A progress bar of tqdm."""
-
-    def __init__(self) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            raise ImportError("progress=True needs tqdm, which is not installed") from None
-        self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
-
-    def __call__(self, progress: Progress) -> None:
-        """Show how far the job is."""
-        self.bar.set_description(progress.step, refresh=False)
-        self.bar.update(100 * progress.done - self.bar.n)
-
-
-def _bytes_of(name: Name) -> bytes:
-    """Return the name of a raster: a string, a path, or an open rasterio dataset."""
-    own: Any = name if isinstance(name, (str, os.PathLike)) else getattr(name, "name", name)
-    return os.fsencode(own)
-
-
-def _list_of(options: Mapping[str, object]) -> Any:
-    items = [f"{key}={value}".encode() for key, value in options.items()]
-    return (c_char_p * (len(items) + 1))(*items, None)
-
-
-# Options whose values go into one member of the struct: the member, and the conversion.
-_PLAIN: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "edges": ("edges", _bytes_of),
-    "mask": ("mask", _bytes_of),
-    "nodata_rule": ("nodata_rule", lambda v: choose(_structs.NODATA_RULES, "nodata_rule", v)),
-    "open_options": ("open_options", _list_of),
-    "creation_options": ("creation_options", _list_of),
-    "config": ("config", _list_of),
-    "format": ("format", str.encode),
-    "type": ("type", str.encode),
-    "overwrite": ("overwrite", bool),
-    "merge": ("merge", bool),
-    "allow_network": ("allow_network", bool),
-    "resume": ("resume", bool),
-    "trust_source": ("trust_source", bool),
-    "regions_target": ("regions_target", int),
-    "tile": ("tile_px", int),
-    "memory": ("memory_bytes", int),
-    "threads": ("n_threads", int),
-    "engine": ("engine", lambda v: choose(_structs.ENGINES, "engine", v)),
-    "gpu_memory": ("gpu_memory_bytes", int),
-    "method": ("gpu_method", str.encode),
-    "retries": ("retries", int),
-    "work": ("work", _bytes_of),
-    "phase": ("phase", lambda v: choose(_PHASES, "phase", v)),
-    "labels": ("labels", _bytes_of),
-    "regions": ("regions", _bytes_of),
-    "neighbours": ("neighbours", _bytes_of),
-    "stats": ("stats", _bytes_of),
-    "colors": ("colors", _bytes_of),
-    "quicklook": ("quicklook", _bytes_of),
-    "quicklook_style": (
-        "quicklook_style",
-        lambda v: choose(_structs.QUICKLOOK_STYLES, "quicklook_style", v),
-    ),
-    "forest": ("forest", _bytes_of),
-    "columns": ("columns", str.encode),
-    "attribute_table": ("attribute_table", bool),
-    "overviews": ("overviews", lambda v: choose(_structs.OVERVIEWS, "overviews", v)),
-    "polygons": ("polygons", _bytes_of),
-    "simplify_tolerance": ("simplify_tolerance", float),
-    "min_area_m2": ("min_area_m2", float),
-    "layout": ("layout", lambda v: choose(_structs.LAYOUTS, "layout", v)),
-}
-
-
-def _ints(values: Sequence[int]) -> Any:
-    return (c_int * len(values))(*values)
-
-
-class _Job:
-    """A job of the C library, and the memory that the job borrows."""
-
-    def __init__(
-        self,
-        task: str,
-        src: Name | None,
-        dst: Name | None,
-        rule: Mapping[str, Any],
-        options: Mapping[str, Any],
-    ) -> None:
-        self.library = _library.for_files()
-        self.progress: Callable[[Progress], object] | None = None
-        self.struct = job = _structs.Job()
-        self.library.qfz_job_init(
-            byref(job), ctypes.sizeof(job), choose(_structs.TASKS, "task", task)
-        )
-        self.alpha_regions: Any = ()
-        left = {key: value for key, value in options.items() if value is not None}
-        if src is not None:
-            job.src = _bytes_of(src)
-        if dst is not None:
-            job.dst = _bytes_of(dst)
-        job.count_only = dst is None and task not in ("curve", "regions")
-        job.criterion = criterion(
-            left.pop("connectivity", 4),
-            left.pop("distance", "linf"),
-            self._take_alphas(rule.get("alpha")),
-            rule.get("omega"),
-            left.pop("min_area", None),
-            left.pop("weights", None),
-        )
-        self._set(left)
-
-    def _take_alphas(self, alpha: float | Sequence[float] | None) -> float | None:
-        """Set the list of several alphas; return a single alpha."""
-        if alpha is None or isinstance(alpha, (int, float)) or np.ndim(alpha) == 0:
-            return alpha  # type: ignore[return-value]
-        values = [float(a) for a in alpha]
-        job = self.struct
-        if not values:
-            raise ValueError("alpha is an empty list")
-        self.alpha_regions = (ctypes.c_uint64 * len(values))()
-        job.alphas = (ctypes.c_double * len(values))(*values)
-        job.n_alphas = len(values)
-        job.alpha_regions = self.alpha_regions
-        return None
-
-    def _set(self, options: dict[str, Any]) -> None:
-        job = self.struct
-        progress = options.pop("progress", None)
-        self.progress = _Bar() if progress is True else progress or None
-        for name, value in options.items():
-            if name in _PLAIN:
-                member, convert = _PLAIN[name]
-                setattr(job, member, convert(value))
-            elif name in ("nodata", "background"):
-                setattr(job, f"has_{name}", True)
-                setattr(job, name, value)
-            elif name in ("bands", "gpus", "stats_bands"):
-                setattr(job, name, _ints(value))
-                setattr(job, f"n_{name}", len(value))
-            elif name == "part":
-                job.part, job.n_parts = value
-            else:
-                raise TypeError(f"{name!r} is no option of this function")
-
-    def run(self) -> Report:
-        """Run the job."""
-        report = _structs.Report(ctypes.sizeof(_structs.Report))
-        self._call(self.library.qfz_job_run, self.struct, report)
-        return replace(_report_of(report), alpha_regions=tuple(self.alpha_regions))
-
-    def check(self, check: _structs.Check) -> CheckReport:
-        """Check a raster that this job would have made."""
-        report = _structs.CheckReport(ctypes.sizeof(_structs.CheckReport))
-        check.job = ctypes.pointer(self.struct)
-        self._call(self.library.qfz_check_run, check, report)
-        return _check_report_of(report)
-
-    def _call(self, function: Any, what: ctypes.Structure, report: ctypes.Structure) -> None:
-        """Call the library.  An exception of the main thread, such as KeyboardInterrupt, cancels.
-
-        Python handles signals in the main thread only, and between its own instructions: the call
-        takes place in a thread of its own while the main thread waits.
-        """
-        error = _structs.Error()
-        raised: list[BaseException] = []
-        cancelled = threading.Event()
-
-        def on_progress(progress: Any, _: object) -> int:
-            if cancelled.is_set():
-                return 1
-            try:
-                if self.progress is not None:
-                    p = progress.contents
-                    self.progress(Progress(p.done, p.step.decode(), p.tiles_done, p.tiles))
-            except BaseException as exception:
-                raised.append(exception)
-                return 1
-            return 0
-
-        self.struct.progress = _structs.ProgressFunction(on_progress)
-        status: list[int] = []
-        done = threading.Event()
-
-        def work() -> None:
-            try:
-                status.append(function(byref(what), byref(report), byref(error)))
-            finally:
-                done.set()
-
-        if threading.current_thread() is threading.main_thread():
-            threading.Thread(target=work, name="qfz").start()
-            _wait(done, cancelled, raised)
-        else:
-            work()
-        if isinstance(self.progress, _Bar):
-            self.progress.bar.close()
-        if raised:
-            raise raised[0]
-        _library.check(status[0], error)
-
-
-def _wait(done: threading.Event, cancelled: threading.Event, raised: list[BaseException]) -> None:
-    """Wait for the job; after an exception, for the job's end as well."""
-    while not done.is_set():
-        try:
-            done.wait()
-        except BaseException as exception:
-            raised.append(exception)
-            cancelled.set()
-
-
-def _report_of(report: _structs.Report) -> Report:
-    phases = {number: name for name, number in _PHASES.items()}
-    return Report(
-        regions=report.regions,
-        pixels=report.pixels,
-        width=report.width,
-        height=report.height,
-        tiles=report.tiles,
-        engine=report.engine.decode(),
-        gpus=report.n_gpus,
-        warning=report.warning.decode(errors="replace"),
-        seconds=report.seconds,
-        steps={s.name.decode(): s.seconds for s in report.steps[: report.n_steps]},
-        retries=report.retries,
-        peak_rss_bytes=report.peak_rss_bytes,
-        next_phase=phases[report.next],
-        alpha=report.alpha,
-        wide_pixels=report.wide_pixels,
-    )
-
-
-def _check_report_of(report: _structs.CheckReport) -> CheckReport:
-    tasks = {number: name for name, number in _structs.TASKS.items()}
-    return CheckReport(
-        faults=report.faults,
-        x=report.x,
-        y=report.y,
-        what=report.what.decode(errors="replace"),
-        regions=report.regions,
-        pixels=report.pixels,
-        width=report.width,
-        height=report.height,
-        task=tasks[report.task],
-        compared=bool(report.compared),
-        seconds=report.seconds,
-        peak_rss_bytes=report.peak_rss_bytes,
-    )
 
 
 def label_file(
@@ -477,7 +89,7 @@ def label_file(
 
     Examples
     --------
-    >>> report = label_file("scene.tif", "labels.tif", alpha=8, overwrite=True)  # doctest: +SKIP
+    >>> report = label_file("scene.tif", "labels.tif", alpha=8, overwrite=True)
     """
     more = {
         "regions_target": regions_target,
@@ -492,7 +104,7 @@ def label_file(
         "stats": stats,
         "stats_bands": stats_bands,
     }
-    return _Job("label", src, dst, {"alpha": alpha}, {**options, **more}).run()
+    return Job("label", src, dst, {"alpha": alpha}, {**options, **more}).run()
 
 
 def simplify_file(
@@ -528,7 +140,7 @@ def simplify_file(
 
     Examples
     --------
-    >>> report = simplify_file("scene.tif", "simple.tif", omega=24)  # doctest: +SKIP
+    >>> report = simplify_file("scene.tif", "simple.tif", omega=24)
     """
     if alpha is None and omega is None:
         raise ValueError("simplify_file needs alpha, omega or both")
@@ -543,7 +155,7 @@ def simplify_file(
         "quicklook_style": quicklook_style,
     }
     rule = {"alpha": alpha, "omega": omega}
-    return _Job("simplify", src, dst, rule, {**options, **more}).run()
+    return Job("simplify", src, dst, rule, {**options, **more}).run()
 
 
 def saliency_file(
@@ -573,7 +185,7 @@ def saliency_file(
 
     Examples
     --------
-    >>> report = saliency_file("scene.tif", "saliency.tif")  # doctest: +SKIP
+    >>> report = saliency_file("scene.tif", "saliency.tif", overwrite=True)
     """
     more = {
         "layout": layout,
@@ -581,7 +193,7 @@ def saliency_file(
         "min_area_m2": min_area_m2,
         "quicklook": quicklook,
     }
-    return _Job("saliency", src, dst, {}, {**options, **more}).run()
+    return Job("saliency", src, dst, {}, {**options, **more}).run()
 
 
 def cut_file(
@@ -610,7 +222,7 @@ def cut_file(
 
     Examples
     --------
-    >>> report = cut_file("saliency.tif", "labels.tif", alpha=8)  # doctest: +SKIP
+    >>> report = cut_file("saliency.tif", "labels.tif", alpha=8, overwrite=True)
     """
     if alpha is None and regions_target is None:
         raise ValueError("cut_file needs alpha or regions_target")
@@ -624,7 +236,7 @@ def cut_file(
         "stats": stats,
         "stats_bands": stats_bands,
     }
-    return _Job("cut", src, dst, {"alpha": alpha}, {**options, **more}).run()
+    return Job("cut", src, dst, {"alpha": alpha}, {**options, **more}).run()
 
 
 def regions_file(
@@ -649,7 +261,7 @@ def regions_file(
 
     Examples
     --------
-    >>> report = regions_file("labels.tif", regions="r.csv", stats="dem.tif")  # doctest: +SKIP
+    >>> report = regions_file("labels.tif", regions="r.csv", stats="dem.tif")
     """
     more = {
         "regions": regions,
@@ -660,7 +272,7 @@ def regions_file(
         "stats": stats,
         "stats_bands": stats_bands,
     }
-    return _Job("regions", src, None, {}, {**options, **more}).run()
+    return Job("regions", src, None, {}, {**options, **more}).run()
 
 
 def tree_file(
@@ -692,7 +304,7 @@ def tree_file(
 
     Examples
     --------
-    >>> report = tree_file("scene.tif", "zones.tif", "forest.csv")  # doctest: +SKIP
+    >>> report = tree_file("scene.tif", "zones.tif", "forest.csv")
     """
     more = {
         "forest": forest,
@@ -702,7 +314,7 @@ def tree_file(
         "quicklook": quicklook,
         "quicklook_style": quicklook_style,
     }
-    return _Job("forest", src, dst, {}, {**options, **more}).run()
+    return Job("forest", src, dst, {}, {**options, **more}).run()
 
 
 def curve_file(
@@ -728,17 +340,17 @@ def curve_file(
 
     Examples
     --------
-    >>> curve = curve_file("scene.tif")  # doctest: +SKIP
+    >>> curve = curve_file("scene.tif")
     """
     more = {"min_area": min_area, "min_area_m2": min_area_m2}
-    job = _Job("curve", src, None, {}, {**options, **more})
+    job = Job("curve", src, None, {}, {**options, **more})
     curve = _structs.Curve(ctypes.sizeof(_structs.Curve), exact_below=math.inf)
     job.struct.curve = ctypes.pointer(curve)
     report, error = job.run(), _structs.Error()
     try:
         if plot is not None:
             status = job.library.qfz_curve_plot(
-                byref(curve), _bytes_of(plot), job.struct.overwrite, byref(error)
+                byref(curve), bytes_of(plot), job.struct.overwrite, byref(error)
             )
             _library.check(status, error)
         alpha = np.array(curve.alpha[: curve.n], np.float64)
@@ -788,16 +400,16 @@ def check_file(
 
     Examples
     --------
-    >>> assert check_file("labels.tif", "scene.tif").faults == 0  # doctest: +SKIP
+    >>> assert check_file("labels.tif", "scene.tif").faults == 0
     """
     more = {"min_area": min_area, "min_area_m2": min_area_m2, "background": background}
-    job = _Job("label", src, None, {"alpha": alpha, "omega": omega}, {**options, **more})
+    job = Job("label", src, None, {"alpha": alpha, "omega": omega}, {**options, **more})
     job.struct.count_only = False
     check = _structs.Check(
         ctypes.sizeof(_structs.Check),
-        _bytes_of(raster),
+        bytes_of(raster),
         has_connectivity=int(options.get("connectivity") is not None),
         has_distance=int(options.get("distance") is not None),
-        table=None if table is None else _bytes_of(table),
+        table=None if table is None else bytes_of(table),
     )
     return job.check(check)

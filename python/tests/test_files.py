@@ -16,7 +16,7 @@ import time
 import numpy as np
 import pytest
 import qfz
-from qfz import _files, _library
+from qfz import _job, _library
 
 COMMAND = os.environ.get("QFZ_COMMAND")
 ENVI_TYPES = {"u1": 1, "u2": 12, "f4": 4}
@@ -51,6 +51,19 @@ def write(path, values):
 
 def read(path, dtype, shape):
     return np.fromfile(path, dtype).reshape(shape)
+
+
+def test_report_counts_what_exceeds_omega(tmp_path):
+    """The minimum area joins two halves that differ by more than omega; a third stays within."""
+    values = np.zeros((1, 6, 9), "u1")
+    values[0, :, 3:6] = 9
+    values[0, :, 6:] = 200
+    src, dst = write(tmp_path / "src.img", values), tmp_path / "dst.img"
+    rule = {"distance": "linf", "alpha": 2, "omega": 5, "tile": 4, "overwrite": True}
+    assert qfz.simplify_file(src, dst, min_area=18, **rule, **ALL).wide_pixels == 0
+    report = qfz.simplify_file(src, dst, min_area=19, **rule, **ALL)
+    assert (report.wide_pixels, report.pixels) == (54, 54)
+    assert qfz.simplify_file(src, dst, **rule, **ALL).wide_pixels == 0
 
 
 def test_label_file(scene, tmp_path):
@@ -331,7 +344,7 @@ def test_every_option_of_the_command_is_a_keyword(task):
 def test_every_keyword_is_documented_and_known():
     for name in qfz.Options.__annotations__:
         assert name in qfz.Options.__doc__
-        assert name in _files._PLAIN or name in (
+        assert name in _job.PLAIN or name in (
             "bands",
             "gpus",
             "nodata",

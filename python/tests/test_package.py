@@ -69,8 +69,28 @@ def test_constants_are_those_of_the_library():
     assert constants["QFZ_ECANCEL"] == str(_structs.ECANCEL)
 
 
+def make_files():
+    """Make what the examples of functions on files read, in the present folder."""
+    values = np.random.default_rng(5).integers(0, 30, (20, 30), dtype=np.uint8)
+    values.tofile("scene.img")
+    Path("scene.hdr").write_text(
+        "ENVI\nsamples = 30\nlines = 20\nbands = 1\nheader offset = 0\n"
+        "file type = ENVI Standard\ndata type = 1\ninterleave = bsq\nbyte order = 0\n"
+    )
+    for name in "scene.tif", "dem.tif":  # zones of equal values, each in its mean
+        qfz.simplify_file("scene.img", name, alpha=0)
+    qfz.label_file("scene.tif", "labels.tif", alpha=8)
+    qfz.saliency_file("scene.tif", "saliency.tif")
+
+
 @pytest.mark.parametrize("module", MODULES)
-def test_examples_of_docstrings(module):
+def test_examples_of_docstrings(module, tmp_path, monkeypatch):
+    if module == "qfz._files":
+        monkeypatch.chdir(tmp_path)
+        try:
+            make_files()
+        except qfz.QfzLibraryError as error:
+            pytest.skip(str(error))
     needed = {"qfz.xr": "xarray", "qfz.dask": "dask.array"}
     if module in needed:
         pytest.importorskip(needed[module])

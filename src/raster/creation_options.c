@@ -106,3 +106,29 @@ char **qfz_creation_options_add(char **list, GDALDriverH driver, GDALDataType fi
         list = CSLSetNameValue(list, "PIXELTYPE", "SIGNEDBYTE");
     return list;
 }
+
+static bool is_one_of(const char *word, const char *const *words, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (EQUAL(word, words[i])) return true;
+    return false;
+}
+
+bool qfz_creation_options_are_exact(const char *const *list)
+{
+    static const char *const keys[] = {"TILED",      "BLOCKXSIZE",  "BLOCKYSIZE", "INTERLEAVE",
+                                       "BIGTIFF",    "NUM_THREADS", "SPARSE_OK",  "ZLEVEL",
+                                       "ZSTD_LEVEL", "LZMA_PRESET", "PREDICTOR"};
+    static const char *const codecs[] = {"NONE", "LZW", "PACKBITS", "DEFLATE", "ZSTD", "LZMA"};
+    bool exact = true;
+    for (; list && *list && exact; list++) {
+        char *key = NULL;
+        const char *const value = CPLParseNameValue(*list, &key);
+        exact = key && value &&
+                (EQUAL(key, "COMPRESS")
+                     ? is_one_of(value, codecs, (int)(sizeof codecs / sizeof *codecs))
+                     : is_one_of(key, keys, (int)(sizeof keys / sizeof *keys)));
+        CPLFree(key);
+    }
+    return exact;
+}

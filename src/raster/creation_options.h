@@ -13,4 +13,8 @@ char **qfz_creation_options_add(char **list, GDALDriverH driver, GDALDataType fi
                                 const qfz_source *source, const qfz_sink_options *options,
                                 const qfz_sink_spec *spec);
 
+/* True if each of these options of a GTiff is known to keep every value: how blocks lie, and codecs
+ * that are always exact.  list may be NULL. */
+bool qfz_creation_options_are_exact(const char *const *list);
+
 #endif

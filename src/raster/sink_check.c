@@ -7,11 +7,11 @@
 #include "raster/sink.h"
 #include "raster/sink_trial.h"
 
-/* The default options are known to keep values. */
-static bool is_plain_gtiff(const qfz_format *format, const qfz_sink_options *options)
+/* The default options are known to keep values, too. */
+static bool is_exact_gtiff(const qfz_format *format, const qfz_sink_options *options)
 {
     return qfz_driver_is(format->driver, "GTiff") &&
-           !(options->creation_options && *options->creation_options);
+           qfz_creation_options_are_exact(options->creation_options);
 }
 
 qfz_status qfz_sink_check(qfz_source *source, const qfz_sink_options *options,
@@ -23,9 +23,9 @@ qfz_status qfz_sink_check(qfz_source *source, const qfz_sink_options *options,
                         spec->path, (long long)spec->w, (long long)spec->h);
     QFZ_TRY(qfz_output_check(source, &options->output, spec->path, err));
     QFZ_TRY(qfz_format_init(&format, source, options, spec, err));
-    const bool is_plain = is_plain_gtiff(&format, options);
+    const bool is_exact = is_exact_gtiff(&format, options);
     qfz_format_fini(&format);
-    if (spec->n_parts == 0) return is_plain ? QFZ_OK : qfz_sink_try(source, options, spec, err);
+    if (spec->n_parts == 0) return is_exact ? QFZ_OK : qfz_sink_try(source, options, spec, err);
     QFZ_TRY(qfz_part_folder_check(options, spec, err));
     if (!options->merge) return QFZ_OK;
     qfz_sink_spec whole = *spec;

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "raster/creation_options.h"
+
 static const char src[] = "/vsimem/in/source.tif", dst[] = "/vsimem/out/dst.tif";
 
 static qfz_source *plain_source(int w, int h)
@@ -539,6 +541,31 @@ static void bands_keep_names_and_colours_when_painted(void **state)
     qfz_source_close(source);
 }
 
+/* What is not known to be exact is tried with noise before the job. */
+static void options_are_exact_if_each_is(void **state)
+{
+    (void)state;
+    const char *const exact[] = {"TILED=YES",
+                                 "compress=zstd",
+                                 "ZSTD_LEVEL=1",
+                                 "PREDICTOR=2",
+                                 "NUM_THREADS=ALL_CPUS",
+                                 "BIGTIFF=YES",
+                                 "BLOCKXSIZE=64",
+                                 NULL};
+    const char *const others[] = {"COMPRESS=JPEG", "COMPRESS=LERC", "COMPRESS=WEBP",
+                                  "DISCARD_LSB=2", "NBITS=7",       "MAX_Z_ERROR=3",
+                                  "COMPRESS=",     "TILED",         "WHATEVER=1"};
+    assert_true(qfz_creation_options_are_exact(NULL));
+    assert_true(qfz_creation_options_are_exact(exact));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const char *const first[] = {others[i], "TILED=YES", NULL};
+        const char *const last[] = {"COMPRESS=LZW", others[i], NULL};
+        assert_false(qfz_creation_options_are_exact(first));
+        assert_false(qfz_creation_options_are_exact(last));
+    }
+}
+
 /* Two bands of levels with a mask: edges come from levels, validity from the mask alone. */
 static void a_cut_reads_what_saliency_wrote(void **state)
 {
@@ -672,6 +699,7 @@ int main(void)
         cmocka_unit_test(two_outputs_have_two_names),
         cmocka_unit_test(parts_of_nested_mosaics_are_inputs),
         cmocka_unit_test(bands_keep_names_and_colours_when_painted),
+        cmocka_unit_test(options_are_exact_if_each_is),
         cmocka_unit_test(a_cut_reads_what_saliency_wrote),
         cmocka_unit_test(a_cut_refuses_what_is_no_hierarchy),
         cmocka_unit_test(threads_may_write_at_once),

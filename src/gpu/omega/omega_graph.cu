@@ -4,7 +4,9 @@
  * Vertices and records are attached to vertices.  The range of T of a vertex is computed by
  * climbing from every part of T, in at most as many steps as there were rounds.  A climb may stop
  * at a vertex that is too wide: this vertex breaks the vertices above it anyway, and a part that
- * breaks them earlier is not below a too wide vertex, so its climb reaches them. */
+ * breaks them earlier is not below a too wide vertex, so its climb reaches them.  A climb may also
+ * stop at a vertex whose range has the part's range already, because the climbs that made that
+ * range go on. */
 #include "gpu/omega/omega_parts.cuh"
 
 /* The parent of v in the forest, and L(v). */
@@ -142,7 +144,7 @@ static __device__ __forceinline__ uint4 peek_half(const uint32_t *word)
 }
 
 /* Extends the range of T of v and of all vertices above v.  A read may be stale, but ranges only
- * grow: a vertex that reads as too wide is too wide. */
+ * grow: a vertex that reads as too wide is too wide, and what reads as its range belongs to it. */
 static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
                                               const qfz_omega_values &values, double limit,
                                               uint32_t v, uint32_t lo, uint32_t hi)
@@ -150,6 +152,7 @@ static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
     while (v != QFZ_NONE) {
         qfz_omega_vertex *const at = &g.vertex[v];
         const uint4 seen = peek_half(&at->up);
+        if (lo >= seen.z && hi <= seen.w) return;
         if (lo < seen.z) atomicMin(&at->lo, lo);
         if (hi > seen.w) atomicMax(&at->hi, hi);
         if (values.too_wide(min(lo, seen.z), max(hi, seen.w), limit)) return;
@@ -164,9 +167,9 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
     QFZ_OMEGA_EACH(i, n_all)
     {
-        if (i < n) {
+        if (i < n) { /* the range of T of i begins with that of its own pixels */
             if (b.own_lo[i] <= b.own_hi[i])
-                spread(g, values, limit, (uint32_t)i, b.own_lo[i], b.own_hi[i]);
+                spread(g, values, limit, hook_of(g, (uint32_t)i).x, b.own_lo[i], b.own_hi[i]);
             continue;
         }
         const int64_t r = (int64_t)(i - n);
