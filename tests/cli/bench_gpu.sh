@@ -25,7 +25,7 @@ lines() {
 
 lines 9 '^label +(auto|ha4|stava) +8 binary g(1|4|16) ' --size 40 --connectivity 8
 lines 6 '^(label|features) +ha4 +4 binary ' --size 40 --method ha4 --connectivity 4
-lines 51 ' white +16 ' --size 70 --generate white --bits 16
+lines 24 ' white +16 ' --size 70 --generate white --bits 16 --connectivity 8
 lines 15 ' fractal +32 ' --size 70 --generate fractal --bits 32 --method auto
 lines 10 '^label +(auto|stava|c2fl|ha4|ha4-32) +[48] fractal +8 ' --size 40 --generate fractal --only label
 lines 4 '^flattened +connect-v[12] +[48] fractal +8 ' --size 40 --generate fractal --only flattened

@@ -12,10 +12,7 @@
 #include "core/position.h"
 #include "gpu/engine/worker.cuh"
 
-enum {
-    SOME_ROUNDS = 8,  /* between two looks at the number of light components */
-    SOME_ITEMS = 4096 /* of a download */
-};
+enum { SOME_ITEMS = 4096 }; /* of a download */
 
 /* ---- Edges of level 0 ------------------------------------------------------------------------ */
 
@@ -87,8 +84,7 @@ void qfz_filter_close(qfz_worker *worker)
 
 /* ---- The tile -------------------------------------------------------------------------------- */
 
-static qfz_status begin(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                        bool is_open_ring)
+static qfz_status run(qfz_worker *worker, qfz_box box, const uint64_t *row_mass, bool is_open_ring)
 {
     qfz_filter_room *const room = &worker->filter;
     qfz_gpu_filter *const filter = &room->on_device;
@@ -105,20 +101,7 @@ static qfz_status begin(qfz_worker *worker, qfz_box box, const uint64_t *row_mas
                               (size_t)filter->h * sizeof *row_mass));
     QFZ_TRY(
         qfz_gpu_edges_make(&worker->gpu, &worker->image, &rule, room->d_edge_levels, &room->edges));
-    return qfz_gpu_filter_begin(&worker->gpu, &room->edges, filter, &room->first_round);
-}
-
-static qfz_status run_rounds(qfz_worker *worker)
-{
-    qfz_filter_room *const room = &worker->filter;
-    const uint32_t *d_n_light;
-    uint32_t n_light = 1;
-    for (int round = room->first_round; n_light > 0; round += SOME_ROUNDS) {
-        QFZ_TRY(qfz_gpu_filter_rounds(&worker->gpu, &room->edges, &room->on_device, round,
-                                      SOME_ROUNDS, &d_n_light));
-        QFZ_TRY(qfz_worker_down(worker, &n_light, d_n_light, sizeof n_light));
-    }
-    return QFZ_OK;
+    return qfz_gpu_filter_run(&worker->gpu, &room->edges, filter);
 }
 
 /* ---- The graph of the ring ------------------------------------------------------------------- */
@@ -212,8 +195,7 @@ qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64
     qfz_worker_take_ring(worker, summary);
     QFZ_TRY(set_ring_weights(worker, row_mass, summary));
     QFZ_TRY(qfz_links_reserve_placed(&summary->links, summary->n_ring, err));
-    QFZ_TRY(begin(worker, box, row_mass, true));
-    QFZ_TRY(run_rounds(worker));
+    QFZ_TRY(run(worker, box, row_mass, true));
     QFZ_TRY(make_ring_graph(worker, row_mass));
     for (int64_t i = 0; i < summary->n_ring; i++) {
         room->mark[i] = summary->valid[i] ? (uint32_t)i : QFZ_NONE;
@@ -269,8 +251,7 @@ qfz_status qfz_filter_find_zeroed(qfz_worker *worker, qfz_box box, const uint64_
     const size_t n_px = (size_t)worker->image.h * (size_t)worker->image.w;
     QFZ_TRY(qfz_worker_enter(worker, err));
     if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, &worker->tile, err));
-    QFZ_TRY(begin(worker, box, row_mass, exterior != NULL));
-    QFZ_TRY(run_rounds(worker));
+    QFZ_TRY(run(worker, box, row_mass, exterior != NULL));
     QFZ_TRY(qfz_worker_down(worker, zeroed, worker->filter.on_device.d_zeroed, n_px));
     if (!exterior) return QFZ_OK;
     QFZ_TRY(make_ring_graph(worker, row_mass));
@@ -282,6 +263,5 @@ qfz_status qfz_filter_work(qfz_worker *worker)
     qfz_box box = {};
     box.y1 = worker->image.h;
     box.x1 = worker->image.w;
-    QFZ_TRY(begin(worker, box, NULL, false));
-    return run_rounds(worker);
+    return run(worker, box, NULL, false);
 }

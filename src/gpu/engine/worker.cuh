@@ -83,7 +83,6 @@ typedef struct qfz_filter_room {
     uint32_t *d_edge_levels; /* as above */
     uint64_t *d_row_mass;
     qfz_gpu_filter on_device;
-    int first_round;
     qfz_gpu_edges edges;    /* of the tile at work */
     qfz_filter_items items; /* the graph of the ring */
     qfz_filter_sets sets;   /* of ring pixels, as the three arrays after it */

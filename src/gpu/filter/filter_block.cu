@@ -1,335 +1,325 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_block.cu - the rounds of the area filter inside blocks of 64 x 64 pixels, in shared
+/* filter_block.cu - light components join (filter.cuh) inside blocks of 64 x 64 pixels, in shared
  * memory.
  *
- * Light components of a block join as those of the whole tile do (filter_rounds.cu), but a
- * component whose first edge leaves the block is stuck, and so is one whose chain of choices ends
- * in a stuck one: nothing in the block can decide more of them.  When every light component is
- * stuck, they, and the pixels with edges that are undecided, are the first lists of the rounds of
- * the whole tile.
+ * First each light pixel sorts its edges, and marks the first one.  Then rounds follow, until no
+ * edge was marked twice:
  *
- * A warp has the pixels of four rows, and the components whose roots are there.  Between two
- * barriers an array of shared memory is written or read, not both, but for atomic minima. */
-#include "gpu/filter/filter_parts.cuh"
+ *   join     pairs of components that marked the same edge join; what is light afterwards searches
+ *   settle   each pixel's root is the root of its former root
+ *   offer    pixels of searching components offer the keys of their first edges
+ *   refine   those whose key is the least one of the component offer positions
+ *   choose   the pixel whose position is the least one chooses: the component has its first edge
+ *   mark     ... and marks this edge
+ *
+ * A component whose first edge leaves its block marks nothing here: it is listed for the whole
+ * tile.
+ *
+ * Pixel p belongs to thread p % THREADS.  Between two barriers a word of shared memory is written
+ * by one thread, or read, but for atomic operations. */
+#include "gpu/filter/filter_edges.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
-enum {
-    SIDE = QFZ_SIDE,
-    PX = SIDE * SIDE,
-    THREADS = 512,
-    WARPS = THREADS / QFZ_WARP,
-    OWN = PX / WARPS /* pixels of a warp */
-};
+enum { SIDE = QFZ_SIDE, PX = SIDE * SIDE, THREADS = 512, OWN = PX / THREADS };
 
-/* m.target of a root.  Choice: the pixel of a root, or the root itself, as in filter_parts.cuh;
- * STUCK.  Then, of a component that has joined another: JOINED and its root; EVENT: an open one. */
-enum { PLACE = PX - 1, STUCK = 0x1000, EVENT = 0x2000, JOINED = 0x4000, MUTUAL = 0x8000 };
+/* A pixel's sides in the order of their edges, ORDER_BITS each, the first one in the lowest bits;
+ * and how many are left. */
+enum { ORDER_BITS = 3, ORDER_LEFT_AT = 24 };
 
-/* m.end of an entry of a list of light roots: where the root joins, with MUTUAL or EVENT; STUCK;
- * WAITS: nowhere in this round. */
-enum { WAITS = MUTUAL | EVENT };
+static const uint32_t NOTHING = 0xffff; /* no pixel, no search */
 
 /* Weights of 32 bits; N is less than that of an open component. */
 static const uint32_t OPEN = UINT32_MAX;
 
 namespace
 {
-/* Of a root: its first edge, weight, choice.  Of a pixel: its root, and its bits of the result. */
 struct block_memory {
-    unsigned long long first[PX];
-    uint32_t low[PX], mass[PX], zeroed[PX / 4];
-    uint16_t root[PX], target[PX];
-    uint16_t px[PX], light[PX]; /* lists, OWN entries of each warp; in the end one of the block */
-    uint16_t end[PX];           /* by place in light[] */
-    uint32_t n_px, n_light, first_px, first_light;
+    unsigned long long position[PX / 2];  /* by search */
+    uint32_t least_key[PX / 2];           /* by search */
+    uint32_t order[PX], key[PX];          /* by pixel; in the end key: list of a root */
+    uint32_t mass[PX];                    /* by root */
+    uint32_t zeroed[PX / 4];              /* as in qfz_gpu_filter */
+    uint16_t root[PX];                    /* by pixel */
+    uint16_t to[PX], search[PX], top[PX]; /* by root: new root; search; pixel that chose */
+    uint16_t pair[PX / 2];                /* pixels that were second to mark their edge */
+    uint32_t n_pairs[2], n_leaving, first_leaving;
 };
 
 /* A thread and its block, which begins at pixel (y, x) of the tile; a pixel of the block has the
  * number row * SIDE + column. */
 template <typename T> struct block_work {
     block_memory &m;
-    const qfz_gpu_filter &f;
-    const qfz_edge_reader<T> &reader;
-    int n_dirs;
+    qfz_filter_edges<T> edges;
     int32_t y, x, h, w;
-    uint32_t thread, lane, warp, least;
-    uint32_t n_px, n_light;   /* of the warp's lists */
-    uint32_t ring;            /* the thread's pixel of the block's ring, or QFZ_NONE */
-    qfz_filter_place leaving; /* the first edge of this pixel that leaves the block */
+    uint32_t light; /* bit i: pixel i of the thread is in a light component */
+
+    __device__ __forceinline__ int2 at(uint32_t p) const
+    {
+        return make_int2(x + (int32_t)(p % SIDE), y + (int32_t)(p / SIDE));
+    }
+    /* The number of a pixel of the tile; NOTHING if it is not in the block. */
+    __device__ __forceinline__ uint32_t number(int2 at) const
+    {
+        const int32_t in_y = at.y - y, in_x = at.x - x;
+        const bool inside = in_y >= 0 && in_y < h && in_x >= 0 && in_x < w;
+        return inside ? (uint32_t)(in_y * SIDE + in_x) : NOTHING;
+    }
+    __device__ __forceinline__ bool has_edge(uint32_t p) const
+    {
+        return m.order[p] >> ORDER_LEFT_AT > 0;
+    }
+    __device__ __forceinline__ int side(uint32_t p) const
+    {
+        return (int)(m.order[p] & ((1u << ORDER_BITS) - 1));
+    }
+    /* The pixel at the other end of the first edge of p. */
+    __device__ __forceinline__ uint32_t other(uint32_t p) const
+    {
+        return number(qfz_filter_other(at(p), side(p)));
+    }
+    __device__ __forceinline__ uint64_t position(uint32_t p) const
+    {
+        return edges.position(at(p), side(p));
+    }
+    __device__ __forceinline__ bool is_light(uint32_t i) const
+    {
+        return (light >> i & 1) != 0;
+    }
 };
 } // namespace
 
-static __device__ __forceinline__ bool is_earlier(const qfz_filter_place &a,
-                                                  const qfz_filter_place &b)
+/* A number for an edge: of two edges, the later one does not have the smaller number. */
+template <typename T>
+static __device__ __forceinline__ uint32_t key_of(uint32_t level, uint64_t position)
 {
-    return a.high < b.high || (a.high == b.high && a.low < b.low);
+    const int bits = 8 * (int)sizeof(T);
+    return bits == 32 ? level : level << (32 - bits) | (uint32_t)(position >> (32 + bits));
 }
 
-static __device__ __forceinline__ bool has_edge(const qfz_filter_place &place)
+/* ---- Marks ----------------------------------------------------------------------------------- */
+
+/* Marks the first edge of pixel p, unless it leaves the block; true if it was marked before. */
+template <typename WORK> static __device__ __forceinline__ bool mark(const WORK &w, uint32_t p)
 {
-    return place.high != QFZ_FILTER_NO_EDGE || place.low != UINT32_MAX;
+    const int2 at = w.at(p);
+    const int side = w.side(p), d = side / 2;
+    const uint32_t start = w.number(qfz_filter_start(at, side));
+    if (w.other(p) == NOTHING) return false;
+    const uint32_t marked = (uint32_t)QFZ_FILTER_MARKED << d;
+    const uint32_t bits = marked | (w.edges.level(at, side) > 0 ? 1u << d : 0);
+    const uint32_t before = atomicOr(&w.m.zeroed[start / 4], bits << 8 * (start % 4));
+    return (before >> 8 * (start % 4) & marked) != 0;
 }
 
+/* Lists the pixel in the pairs of the round if it was the second one to mark its edge.  All lanes
+ * call the function. */
 template <typename WORK>
-static __device__ __forceinline__ bool is_inside(const WORK &w, int32_t y, int32_t x)
+static __device__ __forceinline__ void list_pair(const WORK &w, int round, bool is_second,
+                                                 uint32_t p)
 {
-    return y >= 0 && y < w.h && x >= 0 && x < w.w;
+    const uint32_t at = qfz_take_one(&w.m.n_pairs[round % 2], is_second);
+    if (is_second) w.m.pair[at] = (uint16_t)p;
 }
 
-/* Light, and not stuck. */
-template <typename WORK> static __device__ __forceinline__ bool is_active(const WORK &w, uint32_t c)
-{
-    return w.m.mass[c] < w.least && !(w.m.target[c] & STUCK);
-}
+/* ---- Seed ------------------------------------------------------------------------------------ */
 
-static __device__ __forceinline__ int32_t down_of(int d)
+/* Sorts the edges of a pixel: returns its word of m.order. */
+template <int N, typename EDGES>
+static __device__ __forceinline__ uint32_t sort_sides(const EDGES &edges, int2 at)
 {
-    return d == QFZ_RIGHT ? 0 : 1;
-}
-
-static __device__ __forceinline__ int32_t right_of(int d)
-{
-    return d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
-}
-
-/* ---- Begin ----------------------------------------------------------------------------------- */
-
-template <typename WORK>
-static __device__ __forceinline__ uint32_t mass_of(const WORK &w, const uint8_t *valid, int32_t y,
-                                                   int32_t x)
-{
-    const qfz_gpu_filter &f = w.f;
-    const int32_t at_y = w.y + y, at_x = w.x + x;
-    if (valid && !valid[(int64_t)at_y * f.w + at_x]) return w.least;
-    if (f.is_open_ring && (at_y == 0 || at_y == f.h - 1 || at_x == 0 || at_x == f.w - 1))
-        return OPEN;
-    const uint64_t mass = f.d_row_mass ? f.d_row_mass[at_y] : 1;
-    return mass < w.least ? (uint32_t)mass : w.least;
-}
-
-/* Appends an item of each lane that has one to a list of the warp. */
-static __device__ __forceinline__ void append(uint16_t *list, uint32_t *n, uint32_t lane,
-                                              bool wants, uint32_t item)
-{
-    const unsigned who = __ballot_sync(0xffffffffu, wants);
-    if (wants) list[*n + (uint32_t)__popc(who & ((1u << lane) - 1))] = (uint16_t)item;
-    *n += (uint32_t)__popc(who);
-}
-
-template <typename WORK> static __device__ __forceinline__ void begin(WORK &w, const uint8_t *valid)
-{
-    for (uint32_t p = w.warp * OWN + w.lane; p < (w.warp + 1) * OWN; p += QFZ_WARP) {
-        const int32_t y = (int32_t)(p / SIDE), x = (int32_t)(p % SIDE);
-        const bool inside = y < w.h && x < w.w;
-        const uint32_t mass = inside ? mass_of(w, valid, y, x) : w.least;
-        w.m.first[p] = QFZ_FILTER_NO_EDGE;
-        w.m.low[p] = UINT32_MAX;
-        w.m.mass[p] = mass;
-        w.m.root[p] = (uint16_t)p;
-        w.m.target[p] = 0;
-        if (p % 4 == 0) w.m.zeroed[p / 4] = 0;
-        append(w.m.px + w.warp * OWN, &w.n_px, w.lane, inside, p);
-        append(w.m.light + w.warp * OWN, &w.n_light, w.lane, mass < w.least, p);
-    }
-}
-
-/* Finds the first edge of the thread's ring pixel that leaves the block, whether it starts or ends
- * there. */
-template <typename WORK> static __device__ __forceinline__ void find_leaving(WORK &w)
-{
-    w.ring = QFZ_NONE;
-    if ((int32_t)w.thread >= qfz_ring_count(w.h, w.w)) return;
-    const int2 at = qfz_ring_pixel(w.h, w.w, (int32_t)w.thread);
-    w.ring = (uint32_t)(at.y * SIDE + at.x);
-    w.leaving = qfz_filter_place{QFZ_FILTER_NO_EDGE, UINT32_MAX};
-    for (int k = 0; k < 2 * w.n_dirs; k++) {
-        const int d = k / 2;
-        const int32_t sign = k % 2 ? -1 : 1;
-        const int32_t y = at.y + sign * down_of(d), x = at.x + sign * right_of(d);
-        if (is_inside(w, y, x)) continue;
-        const int32_t from_y = w.y + (k % 2 ? y : at.y), from_x = w.x + (k % 2 ? x : at.x);
+    unsigned long long high[N]; /* level << 32 | higher half of the position */
+    uint32_t side[N], n = 0, order = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
         uint32_t level;
-        if (from_y < 0 || from_x < 0 || from_x >= w.f.w ||
-            !w.reader.read(from_y, from_x, d, &level))
-            continue;
-        const qfz_filter_place place = qfz_filter_place_of(w.f, from_y, from_x, d, level);
-        if (is_earlier(place, w.leaving)) w.leaving = place;
+        const bool exists = edges.read(at, i, &level);
+        side[i] = (uint32_t)i;
+        high[i] =
+            exists ? qfz_filter_place_of(level, edges.position(at, i)).high : QFZ_FILTER_NO_EDGE;
+        n += exists;
+    }
+#pragma unroll
+    for (int i = 1; i < N; i++)
+#pragma unroll
+        for (int j = i; j > 0; j--) {
+            bool swap = high[j] < high[j - 1];
+            if (high[j] == high[j - 1] && high[j] != QFZ_FILTER_NO_EDGE)
+                swap = edges.position(at, (int)side[j]) < edges.position(at, (int)side[j - 1]);
+            const unsigned long long h = swap ? high[j] : high[j - 1];
+            high[j] = swap ? high[j - 1] : high[j];
+            high[j - 1] = h;
+            const uint32_t s = swap ? side[j] : side[j - 1];
+            side[j] = swap ? side[j - 1] : side[j];
+            side[j - 1] = s;
+        }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        order |= side[i] << ORDER_BITS * i;
+    return order | n << ORDER_LEFT_AT;
+}
+
+/* Makes pixel p a component; true if it is light. */
+template <int N, typename WORK>
+static __device__ __forceinline__ bool seed(const WORK &w, const uint8_t *valid, uint32_t p)
+{
+    const int2 at = w.at(p);
+    const uint64_t least = w.edges.f.least;
+    uint64_t mass = least;
+    w.m.order[p] = 0;
+    if (w.number(at) != NOTHING) {
+        mass = qfz_filter_mass_of_px(w.edges.f, valid, at.y, at.x);
+        if (mass < least) w.m.order[p] = sort_sides<N>(w.edges, at);
+    }
+    w.m.mass[p] = mass == QFZ_GPU_FILTER_OPEN ? OPEN : (uint32_t)mass;
+    w.m.root[p] = w.m.to[p] = w.m.top[p] = (uint16_t)p;
+    w.m.search[p] = (uint16_t)NOTHING;
+    return mass < least;
+}
+
+template <typename T>
+static __device__ __forceinline__ void set_key(const block_work<T> &w, uint32_t p)
+{
+    const int2 at = w.at(p);
+    const int side = w.side(p);
+    w.m.key[p] = key_of<T>(w.edges.level(at, side), w.edges.position(at, side));
+}
+
+template <int N, typename WORK>
+static __device__ __forceinline__ void seed_all(WORK &w, const uint8_t *valid)
+{
+    w.light = 0;
+    for (uint32_t i = 0; i < OWN; i++) {
+        const uint32_t p = threadIdx.x + i * THREADS;
+        const bool is_light = seed<N>(w, valid, p), has_edge = is_light && w.has_edge(p);
+        w.light |= (uint32_t)is_light << i;
+        if (has_edge) set_key(w, p);
+        list_pair(w, 0, has_edge && mark(w, p), p);
     }
 }
 
-/* ---- Offer and refine ------------------------------------------------------------------------ */
+/* ---- Rounds ---------------------------------------------------------------------------------- */
 
-/* Calls use(root of the pixel, root of its neighbour, place) for each edge inside the block that
- * starts from pixel p and joins two components, one of them active; true if there is any. */
-template <typename WORK, typename USE>
-static __device__ __forceinline__ bool each_edge(const WORK &w, uint32_t p, const USE &use)
+/* Pair i joins; a component is in one pair at most.  If the result is light, its search has number
+ * i. */
+template <typename WORK> static __device__ __forceinline__ void join(const WORK &w, uint32_t i)
 {
-    const int32_t y = (int32_t)(p / SIDE), x = (int32_t)(p % SIDE);
-    const uint32_t a = w.m.root[p];
-    const bool of_a = is_active(w, a);
-    bool any = false;
-    for (int d = 0; d < w.n_dirs; d++) {
-        const int32_t to_y = y + down_of(d), to_x = x + right_of(d);
-        uint32_t level;
-        if (!is_inside(w, to_y, to_x)) continue;
-        const uint32_t b = w.m.root[to_y * SIDE + to_x];
-        if (a == b || (!of_a && !is_active(w, b)) || !w.reader.read(w.y + y, w.x + x, d, &level))
-            continue;
-        use(a, b, qfz_filter_place_of(w.f, w.y + y, w.x + x, d, level));
-        any = true;
-    }
-    return any;
+    const uint32_t p = w.m.pair[i], a = w.m.root[p], b = w.m.root[w.other(p)];
+    const uint32_t of_a = w.m.mass[a], of_b = w.m.mass[b], least = (uint32_t)w.edges.f.least;
+    const uint32_t mass = of_a >= least - of_b ? least : of_a + of_b;
+    const uint32_t heavier = of_a < of_b ? b : a, lighter = of_a < of_b ? a : b;
+    w.m.to[lighter] = (uint16_t)heavier;
+    w.m.mass[heavier] = mass;
+    if (mass >= least) return;
+    w.m.search[heavier] = (uint16_t)i;
+    w.m.least_key[i] = UINT32_MAX;
+    w.m.position[i] = QFZ_FILTER_NO_EDGE;
 }
 
-/* Offers all edges, and keeps the pixels in the list that have any. */
-template <typename WORK> static __device__ __forceinline__ void offer(WORK &w)
+template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 {
-    uint16_t *const list = w.m.px + w.warp * OWN;
-    uint32_t n = 0;
-    if (w.ring != QFZ_NONE) {
-        const uint32_t c = w.m.root[w.ring];
-        if (is_active(w, c)) qfz_lower(&w.m.first[c], w.leaving.high);
+    for (uint32_t i = 0; i < OWN; i++) {
+        if (!w.is_light(i)) continue;
+        const uint32_t p = threadIdx.x + i * THREADS, root = w.m.to[w.m.root[p]];
+        w.m.root[p] = (uint16_t)root;
+        if (w.m.mass[root] >= w.edges.f.least) w.light &= ~(1u << i);
     }
-    for (uint32_t base = 0; base < w.n_px; base += QFZ_WARP) {
-        const uint32_t p = base + w.lane < w.n_px ? list[base + w.lane] : QFZ_NONE;
-        const bool stays =
-            p != QFZ_NONE &&
-            each_edge(w, p, [&](uint32_t a, uint32_t b, const qfz_filter_place &place) {
-                if (is_active(w, a)) qfz_lower(&w.m.first[a], place.high);
-                if (is_active(w, b)) qfz_lower(&w.m.first[b], place.high);
-            });
-        __syncwarp();
-        append(list, &n, w.lane, stays, p);
-        __syncwarp();
+}
+
+/* Drops the first edges of pixel p that are inside its component; true if there is an edge left. */
+template <typename WORK>
+static __device__ __forceinline__ bool drop_inner(const WORK &w, uint32_t p, uint32_t root)
+{
+    bool drops = false;
+    while (w.has_edge(p)) {
+        const uint32_t q = w.other(p);
+        if (q == NOTHING || w.m.root[q] != root) break;
+        const uint32_t order = w.m.order[p], left = order >> ORDER_LEFT_AT;
+        const uint32_t rest = (order & ((1u << ORDER_LEFT_AT) - 1)) >> ORDER_BITS;
+        w.m.order[p] = rest | (left - 1) << ORDER_LEFT_AT;
+        drops = true;
     }
-    w.n_px = n;
+    if (!w.has_edge(p)) return false;
+    if (drops) set_key(w, p);
+    return true;
+}
+
+/* Returns the pixels of the thread that offered. */
+template <typename WORK> static __device__ __forceinline__ uint32_t offer(const WORK &w)
+{
+    uint32_t offered = 0;
+    for (uint32_t i = 0; i < OWN; i++) {
+        const uint32_t p = threadIdx.x + i * THREADS;
+        if (!w.is_light(i)) continue;
+        const uint32_t root = w.m.root[p], search = w.m.search[root];
+        if (search == NOTHING || !drop_inner(w, p, root)) continue;
+        qfz_lower(&w.m.least_key[search], w.m.key[p]);
+        offered |= 1u << i;
+    }
+    return offered;
+}
+
+/* Of these, those with the least keys. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t refine(const WORK &w, uint32_t offered)
+{
+    uint32_t refined = 0;
+    for (uint32_t rest = offered; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__ffs((int)rest) - 1, p = threadIdx.x + i * THREADS;
+        const uint32_t search = w.m.search[w.m.root[p]];
+        if (w.m.key[p] != w.m.least_key[search]) continue;
+        atomicMin(&w.m.position[search], (unsigned long long)w.position(p));
+        refined |= 1u << i;
+    }
+    return refined;
+}
+
+/* Of these, those with the least positions. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t choose(const WORK &w, uint32_t refined)
+{
+    uint32_t chosen = 0;
+    for (uint32_t rest = refined; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__ffs((int)rest) - 1, p = threadIdx.x + i * THREADS;
+        if (w.m.position[w.m.search[w.m.root[p]]] == w.position(p)) chosen |= 1u << i;
+    }
+    return chosen;
 }
 
 template <typename WORK>
-static __device__ __forceinline__ void refine_one(const WORK &w, uint32_t c,
-                                                  const qfz_filter_place &place)
+static __device__ __forceinline__ void mark_chosen(const WORK &w, int round, uint32_t chosen)
 {
-    if (is_active(w, c) && w.m.first[c] == place.high) qfz_lower(&w.m.low[c], place.low);
-}
-
-template <typename WORK> static __device__ __forceinline__ void refine(const WORK &w)
-{
-    const uint16_t *const list = w.m.px + w.warp * OWN;
-    if (w.ring != QFZ_NONE) refine_one(w, w.m.root[w.ring], w.leaving);
-    for (uint32_t i = w.lane; i < w.n_px; i += QFZ_WARP)
-        (void)each_edge(w, list[i], [&](uint32_t a, uint32_t b, const qfz_filter_place &place) {
-            refine_one(w, a, place);
-            refine_one(w, b, place);
-        });
-}
-
-/* ---- Choose and follow ----------------------------------------------------------------------- */
-
-/* The choice of active root a. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t choice_of(const WORK &w, uint32_t a)
-{
-    const qfz_filter_place first = {w.m.first[a], w.m.low[a]};
-    int64_t at_y, at_x;
-    int d;
-    if (!has_edge(first)) return STUCK;
-    qfz_position_edge(qfz_filter_position(first), &at_y, &at_x, &d);
-    const int32_t y = (int32_t)(at_y - w.f.y0) - w.y, x = (int32_t)(at_x - w.f.x0) - w.x;
-    const int32_t to_y = y + down_of(d), to_x = x + right_of(d);
-    if (!is_inside(w, y, x) || !is_inside(w, to_y, to_x)) return STUCK;
-    const uint32_t p = (uint32_t)(y * SIDE + x);
-    if (first.high >> 32 > 0) atomicOr(&w.m.zeroed[p / 4], 1u << (8 * (p % 4) + (uint32_t)d));
-    const uint32_t one = w.m.root[p], other = one == a ? w.m.root[to_y * SIDE + to_x] : one;
-    if (w.m.mass[other] >= w.least || w.m.first[other] != first.high || w.m.low[other] != first.low)
-        return other;
-    return a < other ? a : MUTUAL | other;
-}
-
-/* Removes components that have become heavy from the list; the others choose. */
-template <typename WORK> static __device__ __forceinline__ void choose(WORK &w)
-{
-    uint16_t *const list = w.m.light + w.warp * OWN;
-    uint32_t n = 0;
-    for (uint32_t base = 0; base < w.n_light; base += QFZ_WARP) {
-        const uint32_t a = base + w.lane < w.n_light ? list[base + w.lane] : QFZ_NONE;
-        const bool stays = a != QFZ_NONE && w.m.mass[a] < w.least;
-        if (stays) w.m.target[a] = (uint16_t)choice_of(w, a);
-        __syncwarp();
-        append(list, &n, w.lane, stays, a);
-        __syncwarp();
-    }
-    w.n_light = n;
-}
-
-/* The end of light root a's chain of choices. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t end_of(const WORK &w, uint32_t a)
-{
-    const uint32_t target = w.m.target[a];
-    if (target & (STUCK | MUTUAL)) return target;
-    if (target == a) return WAITS;
-    for (uint32_t at = target;;) {
-        const uint32_t mass = w.m.mass[at], further = w.m.target[at];
-        if (mass >= w.least) return mass == OPEN ? EVENT | at : at;
-        if (further & STUCK) return STUCK;
-        if ((further & PLACE) == at) return WAITS;
-        at = further & PLACE;
+    for (uint32_t i = 0; i < OWN; i++) {
+        const uint32_t p = threadIdx.x + i * THREADS;
+        bool is_second = false;
+        if (chosen >> i & 1) {
+            const uint32_t root = w.m.root[p];
+            w.m.search[root] = (uint16_t)NOTHING;
+            w.m.top[root] = (uint16_t)p;
+            is_second = mark(w, p);
+        }
+        list_pair(w, round, is_second, p);
     }
 }
 
-template <typename WORK> static __device__ __forceinline__ void follow(const WORK &w)
+template <typename WORK> static __device__ __forceinline__ void run_rounds(WORK &w)
 {
-    const uint32_t first = w.warp * OWN;
-    for (uint32_t i = w.lane; i < w.n_light; i += QFZ_WARP)
-        w.m.end[first + i] = (uint16_t)end_of(w, w.m.light[first + i]);
-}
-
-/* ---- Join ------------------------------------------------------------------------------------ */
-
-/* Joins light root a to the end of its chain; true if a stays in the list.  Of two that chose the
- * same edge, the one that remains gets weight from the other one alone.  A component that joins an
- * open one keeps its first edge. */
-template <typename WORK>
-static __device__ __forceinline__ bool join(const WORK &w, uint32_t a, uint32_t end)
-{
-    if (end == WAITS) {
-        w.m.first[a] = QFZ_FILTER_NO_EDGE;
-        w.m.low[a] = UINT32_MAX;
-        return true;
-    }
-    if (end & STUCK) {
-        w.m.target[a] = STUCK;
-        return false;
-    }
-    if (end & MUTUAL) {
-        const uint32_t own = w.m.mass[a], has = w.m.mass[end & PLACE];
-        w.m.mass[end & PLACE] = own >= w.least - has ? w.least : own + has;
-    }
-    w.m.target[a] = (uint16_t)(JOINED | (end & (EVENT | PLACE)));
-    return false;
-}
-
-template <typename WORK> static __device__ __forceinline__ void join_all(WORK &w)
-{
-    uint16_t *const list = w.m.light + w.warp * OWN;
-    uint32_t n = 0;
-    for (uint32_t base = 0; base < w.n_light; base += QFZ_WARP) {
-        const uint32_t i = base + w.lane;
-        const uint32_t a = i < w.n_light ? list[i] : QFZ_NONE;
-        const bool stays = a != QFZ_NONE && join(w, a, w.m.end[w.warp * OWN + i]);
-        __syncwarp();
-        append(list, &n, w.lane, stays, a);
-        __syncwarp();
-    }
-    w.n_light = n;
-}
-
-/* After a round, each pixel's root is the root of its former root, one step away. */
-template <typename WORK> static __device__ __forceinline__ void settle(const WORK &w)
-{
-    for (uint32_t p = w.warp * OWN + w.lane; p < (w.warp + 1) * OWN; p += QFZ_WARP) {
-        const uint32_t target = w.m.target[w.m.root[p]];
-        if (target & JOINED) w.m.root[p] = (uint16_t)(target & PLACE);
+    for (int round = 0;; round++) {
+        const uint32_t n = w.m.n_pairs[round % 2];
+        if (n == 0) return;
+        if (threadIdx.x == 0) w.m.n_pairs[(round + 1) % 2] = 0;
+        for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+            join(w, i);
+        __syncthreads();
+        settle(w);
+        __syncthreads();
+        const uint32_t offered = offer(w);
+        __syncthreads();
+        const uint32_t refined = refine(w, offered);
+        __syncthreads();
+        const uint32_t chosen = choose(w, refined);
+        __syncthreads();
+        mark_chosen(w, round + 1, chosen);
+        __syncthreads();
     }
 }
 
@@ -337,119 +327,102 @@ template <typename WORK> static __device__ __forceinline__ void settle(const WOR
 
 template <typename WORK> static __device__ __forceinline__ uint32_t px_of(const WORK &w, uint32_t p)
 {
-    return (uint32_t)(w.y + (int32_t)(p / SIDE)) * (uint32_t)w.f.w +
-           (uint32_t)(w.x + (int32_t)(p % SIDE));
+    const int2 at = w.at(p);
+    return (uint32_t)at.y * (uint32_t)w.edges.f.w + (uint32_t)at.x;
 }
 
-/* True if an edge that starts from pixel p leaves the block, or joins two components one of which
- * is light. */
+/* The pixel with the first edge of a light component; NOTHING if no edge leaves it. */
 template <typename WORK>
-static __device__ __forceinline__ bool is_undecided(const WORK &w, uint32_t p)
+static __device__ __forceinline__ uint32_t top_of(const WORK &w, uint32_t root)
 {
-    const int32_t y = (int32_t)(p / SIDE), x = (int32_t)(p % SIDE);
-    const uint32_t a = w.m.root[p];
-    for (int d = 0; d < w.n_dirs; d++) {
-        const int32_t to_y = y + down_of(d), to_x = x + right_of(d);
-        uint32_t level;
-        if (is_inside(w, to_y, to_x)) {
-            const uint32_t b = w.m.root[to_y * SIDE + to_x];
-            if (a == b || (w.m.mass[a] >= w.least && w.m.mass[b] >= w.least)) continue;
-        }
-        if (w.reader.read(w.y + y, w.x + x, d, &level)) return true;
+    const uint32_t top = w.m.top[root];
+    return w.m.search[root] == NOTHING && w.has_edge(top) ? top : NOTHING;
+}
+
+/* Lists the pixels of light components that have edges, each after the one before it: the list of
+ * a root is in m.key. */
+template <typename WORK> static __device__ __forceinline__ void store_lists(const WORK &w)
+{
+    for (uint32_t p = threadIdx.x; p < PX; p += THREADS)
+        w.m.key[p] = NOTHING;
+    __syncthreads();
+    for (uint32_t i = 0; i < OWN; i++) {
+        const uint32_t p = threadIdx.x + i * THREADS;
+        if (!w.is_light(i) || !w.has_edge(p)) continue;
+        const uint32_t root = w.m.root[p];
+        if (p == top_of(w, root)) continue;
+        const uint32_t next = atomicExch(&w.m.key[root], p);
+        w.edges.f.d_right[px_of(w, p)] = next == NOTHING ? QFZ_FILTER_NIL : px_of(w, next);
     }
-    return false;
+    __syncthreads();
 }
 
-/* Stores pixel p of the block, and its component if it is or was a root of interest. */
-template <typename WORK> static __device__ __forceinline__ void store_px(const WORK &w, uint32_t p)
+/* Stores pixel i of the thread, but its place in a list; true if it is the root of a light
+ * component whose first edge leaves the block. */
+template <typename WORK> static __device__ __forceinline__ bool store_px(const WORK &w, uint32_t i)
 {
-    const qfz_gpu_filter &f = w.f;
-    const uint32_t at = px_of(w, p), root = w.m.root[p], mass = w.m.mass[p];
-    const bool is_event = root != p && (w.m.target[p] & EVENT);
-    f.d_up[at] = px_of(w, root);
-    f.d_target[at] = is_event ? QFZ_FILTER_JOINED : QFZ_FILTER_NOWHERE;
-    reinterpret_cast<uint8_t *>(f.d_zeroed)[at] = (uint8_t)(w.m.zeroed[p / 4] >> (8 * (p % 4)));
-    if (root != p && !is_event) return;
-    f.d_mass[at] = mass == OPEN ? QFZ_GPU_FILTER_OPEN : mass;
-    f.d_first[at] = is_event ? w.m.first[p] : QFZ_FILTER_NO_EDGE;
-    f.d_first_low[at] = is_event ? w.m.low[p] : UINT32_MAX;
+    const qfz_gpu_filter &f = w.edges.f;
+    const uint32_t p = threadIdx.x + i * THREADS, px = px_of(w, p);
+    const bool is_light = w.is_light(i);
+    const uint32_t root = w.m.root[p];
+    uint32_t side = QFZ_FILTER_NO_SIDE;
+    const uint32_t top = is_light ? top_of(w, root) : NOTHING;
+    if (is_light && w.has_edge(p)) side = (uint32_t)w.side(p);
+    if (p == top) {
+        const uint32_t list = w.m.key[root];
+        side |= QFZ_FILTER_LIST;
+        f.d_left[px] = QFZ_FILTER_NIL;
+        f.d_right[px] = list == NOTHING ? QFZ_FILTER_NIL : px_of(w, list);
+    }
+    f.d_side[px] = (uint8_t)side;
+    reinterpret_cast<uint8_t *>(f.d_zeroed)[px] = (uint8_t)(w.m.zeroed[p / 4] >> (8 * (p % 4)));
+    if (root != p) {
+        f.d_up[px] = px_of(w, root);
+        return false;
+    }
+    f.d_up[px] = QFZ_FILTER_ROOT | (top == NOTHING ? QFZ_FILTER_NIL : px_of(w, top));
+    f.d_mass[px] = w.m.mass[p] == OPEN ? QFZ_GPU_FILTER_OPEN : w.m.mass[p];
+    return top != NOTHING && w.other(top) == NOTHING;
 }
 
-/* Stores all pixels, and lists what is undecided. */
-template <typename WORK> static __device__ __forceinline__ void store(const WORK &w)
+template <typename WORK> static __device__ __forceinline__ void store_all(const WORK &w)
 {
     block_memory &m = w.m;
-    const qfz_gpu_filter &f = w.f;
-    for (uint32_t p = w.warp * OWN + w.lane; p < (w.warp + 1) * OWN; p += QFZ_WARP) {
-        const bool inside = is_inside(w, (int32_t)(p / SIDE), (int32_t)(p % SIDE));
-        const bool is_light = inside && m.root[p] == p && m.mass[p] < w.least;
-        const bool undecided = inside && is_undecided(w, p);
-        if (inside) store_px(w, p);
-        const uint32_t at_light = qfz_take_one(&m.n_light, is_light);
-        const uint32_t at_px = qfz_take_one(&m.n_px, undecided);
-        if (is_light) m.light[at_light] = (uint16_t)p;
-        if (undecided) m.px[at_px] = (uint16_t)p;
+    const qfz_gpu_filter &f = w.edges.f;
+    store_lists(w);
+    for (uint32_t i = 0; i < OWN; i++) {
+        const uint32_t p = threadIdx.x + i * THREADS;
+        const bool leaves = w.number(w.at(p)) != NOTHING && store_px(w, i);
+        const uint32_t at = qfz_take_one(&m.n_leaving, leaves);
+        if (leaves) m.pair[at] = (uint16_t)p;
     }
     __syncthreads();
-    if (w.thread == 0) {
-        m.first_px = atomicAdd(&f.d_count[QFZ_FILTER_N_PX + 1], m.n_px);
-        m.first_light = atomicAdd(&f.d_count[QFZ_FILTER_N_LIGHT + 1], m.n_light);
-    }
+    if (threadIdx.x == 0)
+        m.first_leaving = atomicAdd(&f.d_count[QFZ_FILTER_N_LEAVING], m.n_leaving);
     __syncthreads();
-    for (uint32_t i = w.thread; i < m.n_px; i += THREADS)
-        f.d_px[1][m.first_px + i] = px_of(w, m.px[i]);
-    for (uint32_t i = w.thread; i < m.n_light; i += THREADS)
-        f.d_light[1][m.first_light + i] = px_of(w, m.light[i]);
+    for (uint32_t i = threadIdx.x; i < m.n_leaving; i += THREADS)
+        f.d_leaving[m.first_leaving + i] = px_of(w, m.pair[i]);
 }
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-template <typename T>
+template <typename T, int N>
 static __global__ void __launch_bounds__(THREADS, 2)
-    k_block(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs, const uint8_t *valid)
+    k_block(qfz_gpu_filter f, qfz_edge_reader<T> reader, const uint8_t *valid)
 {
     QFZ_SHARED(block_memory, m);
     const uint32_t n_x = ((uint32_t)f.w + SIDE - 1) / SIDE;
     const int32_t y = (int32_t)(blockIdx.x / n_x) * SIDE, x = (int32_t)(blockIdx.x % n_x) * SIDE;
-    const uint32_t thread = threadIdx.x;
-    block_work<T> w = {*m,
-                       f,
-                       reader,
-                       n_dirs,
-                       y,
-                       x,
-                       min((int32_t)SIDE, f.h - y),
-                       min((int32_t)SIDE, f.w - x),
-                       thread,
-                       thread % QFZ_WARP,
-                       thread / QFZ_WARP,
-                       (uint32_t)f.least,
-                       0,
-                       0,
-                       QFZ_NONE,
-                       {QFZ_FILTER_NO_EDGE, UINT32_MAX}};
-    if (thread == 0) m->n_px = m->n_light = 0;
-    begin(w, valid);
-    find_leaving(w);
-    while (__syncthreads_or(w.n_light > 0)) {
-        offer(w);
-        __syncthreads();
-        refine(w);
-        __syncthreads();
-        choose(w);
-        __syncthreads();
-        follow(w);
-        __syncthreads();
-        join_all(w);
-        __syncthreads();
-        settle(w);
-    }
-    store(w);
-}
-
-static __global__ void k_clear(qfz_gpu_filter f)
-{
-    f.d_count[threadIdx.x] = 0;
+    block_work<T> w = {
+        *m, {f, reader, N}, y, x, min((int32_t)SIDE, f.h - y), min((int32_t)SIDE, f.w - x), 0};
+    for (uint32_t i = threadIdx.x; i < PX / 4; i += THREADS)
+        m->zeroed[i] = 0;
+    if (threadIdx.x == 0) m->n_pairs[0] = m->n_leaving = 0;
+    __syncthreads();
+    seed_all<N>(w, valid);
+    __syncthreads();
+    run_rounds(w);
+    store_all(w);
 }
 
 bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter)
@@ -461,14 +434,13 @@ template <typename T>
 static qfz_status launch_blocks(qfz_gpu *gpu, const qfz_gpu_filter *f,
                                 const qfz_edge_reader<T> &reader, const qfz_gpu_edges *edges)
 {
-    const unsigned n_blocks = qfz_launch_blocks(f->w, SIDE) * qfz_launch_blocks(f->h, SIDE);
-    return qfz_launch(gpu, k_block<T>, dim3(n_blocks), dim3(THREADS), sizeof(block_memory), *f,
-                      reader, edges->connectivity / 2, edges->d_valid);
+    const dim3 n_blocks(qfz_launch_blocks(f->w, SIDE) * qfz_launch_blocks(f->h, SIDE));
+    return qfz_launch(gpu, edges->connectivity == 4 ? k_block<T, 4> : k_block<T, 8>, n_blocks,
+                      dim3(THREADS), sizeof(block_memory), *f, reader, edges->d_valid);
 }
 
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_filter *filter)
 {
-    QFZ_TRY(qfz_launch(gpu, k_clear, dim3(1), dim3(QFZ_FILTER_COUNTERS), 0, *filter));
     return qfz_filter_with_reader(
         edges, [=](const auto &reader) { return launch_blocks(gpu, filter, reader, edges); });
 }

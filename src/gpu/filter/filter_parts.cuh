@@ -12,21 +12,23 @@
 
 enum { QFZ_FILTER_THREADS = 256 };
 
-/* d_target of a light root: a root in the direction in which it joins; itself, if it is the one
- * that remains of two that chose the same edge; MUTUAL and the one that remains; NOWHERE.  JOINED:
- * not a root any more, and a mass event of an open component. */
-static const uint32_t QFZ_FILTER_MUTUAL = 1u << 31, QFZ_FILTER_NOWHERE = UINT32_MAX,
-                      QFZ_FILTER_JOINED = UINT32_MAX - 1;
+/* In d_up, the mark of a root; its other bits are the top of its heap.  NIL: no pixel, in heaps. */
+static const uint32_t QFZ_FILTER_ROOT = 1u << 31, QFZ_FILTER_NIL = QFZ_FILTER_ROOT - 1;
+
+/* In a byte of d_zeroed, bit d: the edge has filtered level 0, and a level above 0; until the last
+ * kernel also QFZ_FILTER_MARKED << d: the edge is the first one of a light component. */
+enum { QFZ_FILTER_MARKED = 0x10, QFZ_FILTER_ALL_ZEROED = 0x0f0f0f0f };
+
+/* In d_side: the bits of a side (filter_edges.cuh).  LIST: the pixel is the top of a component that
+ * is no heap yet, but a list, each pixel's d_right the next one.  HOOKED, at the end: the pixel was
+ * the root of a light component, which has joined another over its first edge; d_left has its top.
+ */
+enum { QFZ_FILTER_SIDE = 0x0f, QFZ_FILTER_LIST = 0x40, QFZ_FILTER_HOOKED = 0x80 };
 
 static const unsigned long long QFZ_FILTER_NO_EDGE = ~0ull;
 
-/* Indices into d_count: the lengths of both pairs of lists, and of the items. */
-enum {
-    QFZ_FILTER_N_PX = 0,
-    QFZ_FILTER_N_LIGHT = 2,
-    QFZ_FILTER_N_ITEMS = 4,
-    QFZ_FILTER_COUNTERS = 8
-};
+/* Indices into d_count: the lengths of lists. */
+enum { QFZ_FILTER_N_LEAVING = 0, QFZ_FILTER_N_ITEMS, QFZ_FILTER_COUNTERS };
 
 /* Loops over items i = first .. n - 1; any grid covers all items. */
 #define QFZ_FILTER_EACH(i, first, n)                                                               \
@@ -42,16 +44,42 @@ static inline dim3 qfz_filter_grid(const qfz_gpu *gpu, int64_t n)
 
 /* ---- Components ------------------------------------------------------------------------------ */
 
+/* Parents in d_up (union_find.cuh). */
+struct qfz_filter_parents {
+    enum : uint32_t { MARK = QFZ_FILTER_ROOT };
+    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
+    {
+        return qfz_peek(word);
+    }
+    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
+    {
+        __stcg(word, value);
+    }
+};
+
 /* The root of a pixel.  No kernel that calls the function makes a root a non-root, so that paths
  * may be shortened meanwhile. */
 static __device__ __forceinline__ uint32_t qfz_filter_root(const qfz_gpu_filter &f, uint32_t p)
 {
-    return qfz_find_shortening<qfz_in_cache>(f.d_up, p);
+    return qfz_find_shortening<qfz_filter_parents>(f.d_up, p);
 }
 
-static __device__ __forceinline__ bool qfz_filter_is_light(const qfz_gpu_filter &f, uint32_t root)
+static __device__ __forceinline__ bool qfz_filter_is_on_ring(const qfz_gpu_filter &f, int32_t y,
+                                                             int32_t x)
 {
-    return qfz_peek(&f.d_mass[root]) < f.least;
+    return y == 0 || y == f.h - 1 || x == 0 || x == f.w - 1;
+}
+
+/* The weight of pixel (y, x), at most N.  That an invalid pixel, which has no edges, weighs N keeps
+ * it out of all lists. */
+static __device__ __forceinline__ uint64_t qfz_filter_mass_of_px(const qfz_gpu_filter &f,
+                                                                 const uint8_t *valid, int32_t y,
+                                                                 int32_t x)
+{
+    if (valid && !valid[(int64_t)y * f.w + x]) return f.least;
+    if (f.is_open_ring && qfz_filter_is_on_ring(f, y, x)) return QFZ_GPU_FILTER_OPEN;
+    const uint64_t mass = f.d_row_mass ? f.d_row_mass[y] : 1;
+    return mass < f.least ? mass : f.least;
 }
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
@@ -62,11 +90,9 @@ struct qfz_filter_place {
     uint32_t low;
 };
 
-static __device__ __forceinline__ qfz_filter_place qfz_filter_place_of(const qfz_gpu_filter &f,
-                                                                       int32_t y, int32_t x,
-                                                                       int dir, uint32_t level)
+static __device__ __forceinline__ qfz_filter_place qfz_filter_place_of(uint32_t level,
+                                                                       uint64_t position)
 {
-    const uint64_t position = qfz_position(f.y0 + y, f.x0 + x, dir);
     return {(unsigned long long)level << 32 | position >> 32, (uint32_t)position};
 }
 
@@ -92,8 +118,8 @@ static __device__ __forceinline__ void qfz_filter_each_edge(const qfz_gpu_filter
     }
 }
 
-/* Runs the rounds inside blocks (filter_block.cu), which make the lists of round 1; if it can: N is
- * below 2^32 - 1, and the device has the shared memory. */
+/* Grows components inside blocks (filter_block.cu), if it can: N is below 2^32 - 1, and the device
+ * has the shared memory.  Those whose first edge leaves their block are in d_leaving then. */
 bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter);
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                              const qfz_gpu_filter *filter);

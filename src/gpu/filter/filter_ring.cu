@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_ring.cu - the graph of the ring that the rounds of the area filter leave (filter.cuh). */
-#include "gpu/filter/filter_parts.cuh"
+/* filter_ring.cu - the graph of the ring (filter.cuh). */
+#include "core/box.h"
+#include "gpu/filter/filter_edges.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
 static __device__ __forceinline__ bool is_open(const qfz_gpu_filter &f, uint32_t root)
@@ -8,9 +9,43 @@ static __device__ __forceinline__ bool is_open(const qfz_gpu_filter &f, uint32_t
     return f.d_mass[root] == QFZ_GPU_FILTER_OPEN;
 }
 
+static __device__ __forceinline__ uint32_t ring_number(const qfz_gpu_filter &f, uint32_t open_root)
+{
+    return (uint32_t)qfz_ring_number(f.h, f.w, (int32_t)(open_root / (uint32_t)f.w),
+                                     (int32_t)(open_root % (uint32_t)f.w));
+}
+
+/* ---- Light components join ------------------------------------------------------------------- */
+
+/* Chains of first edges lead to earlier and earlier edges, so they end: at a component that is not
+ * light, or has no edge. */
+static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_hook(qfz_gpu_filter f)
+{
+    QFZ_FILTER_EACH(i, 0, (int64_t)f.h * f.w)
+    {
+        const uint32_t word = f.d_up[i], top = word & QFZ_FILTER_NIL;
+        if (!(word & QFZ_FILTER_ROOT) || f.d_mass[i] >= f.least || top == QFZ_FILTER_NIL) continue;
+        const int2 at = make_int2((int32_t)(top % (uint32_t)f.w), (int32_t)(top / (uint32_t)f.w));
+        const int2 other = qfz_filter_other(at, f.d_side[top] & QFZ_FILTER_SIDE);
+        f.d_left[i] = top;
+        f.d_side[i] |= QFZ_FILTER_HOOKED;
+        f.d_up[i] = (uint32_t)other.y * (uint32_t)f.w + (uint32_t)other.x;
+    }
+}
+
 /* ---- First edges to components that weigh N -------------------------------------------------- */
 
-/* Calls use(open root, place) for each edge between an open component and one that weighs N. */
+static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_clear_first(qfz_gpu_filter f)
+{
+    QFZ_FILTER_EACH(i, 0, qfz_ring_count(f.h, f.w))
+    {
+        f.d_first[i] = QFZ_FILTER_NO_EDGE;
+        f.d_first_low[i] = UINT32_MAX;
+    }
+}
+
+/* Calls use(ring number of the open root, place) for each edge between an open component and one
+ * that weighs N. */
 template <typename T, typename USE>
 static __device__ __forceinline__ void
 each_to_heavy(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader, int n_dirs, const USE &use)
@@ -18,8 +53,10 @@ each_to_heavy(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader, int n_d
     QFZ_FILTER_EACH(i, 0, (int64_t)f.h * f.w)
     qfz_filter_each_edge(f, reader, n_dirs, (uint32_t)i,
                          [&](int32_t y, int32_t x, int d, uint32_t level, uint32_t a, uint32_t b) {
-                             if (is_open(f, a) != is_open(f, b))
-                                 use(is_open(f, a) ? a : b, qfz_filter_place_of(f, y, x, d, level));
+                             if (is_open(f, a) == is_open(f, b)) return;
+                             const uint64_t position = qfz_position(f.y0 + y, f.x0 + x, d);
+                             use(ring_number(f, is_open(f, a) ? a : b),
+                                 qfz_filter_place_of(level, position));
                          });
 }
 
@@ -27,8 +64,8 @@ template <typename T>
 static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     k_offer(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs)
 {
-    each_to_heavy(f, reader, n_dirs, [&](uint32_t root, const qfz_filter_place &place) {
-        qfz_lower(&f.d_first[root], place.high);
+    each_to_heavy(f, reader, n_dirs, [&](uint32_t ring, const qfz_filter_place &place) {
+        qfz_lower(&f.d_first[ring], place.high);
     });
 }
 
@@ -36,8 +73,8 @@ template <typename T>
 static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     k_refine(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs)
 {
-    each_to_heavy(f, reader, n_dirs, [&](uint32_t root, const qfz_filter_place &place) {
-        if (f.d_first[root] == place.high) qfz_lower(&f.d_first_low[root], place.low);
+    each_to_heavy(f, reader, n_dirs, [&](uint32_t ring, const qfz_filter_place &place) {
+        if (f.d_first[ring] == place.high) qfz_lower(&f.d_first_low[ring], place.low);
     });
 }
 
@@ -46,6 +83,9 @@ static qfz_status launch_end(qfz_gpu *gpu, const qfz_gpu_filter *f,
                              const qfz_edge_reader<T> &reader, int n_dirs)
 {
     const dim3 grid = qfz_filter_grid(gpu, (int64_t)f->h * f->w), block(QFZ_FILTER_THREADS);
+    QFZ_TRY(qfz_launch(gpu, k_hook, grid, block, 0, *f));
+    QFZ_TRY(qfz_launch(gpu, k_clear_first, qfz_filter_grid(gpu, qfz_ring_size(f->h, f->w)), block,
+                       0, *f));
     QFZ_TRY(qfz_launch(gpu, k_offer<T>, grid, block, 0, *f, reader, n_dirs));
     return qfz_launch(gpu, k_refine<T>, grid, block, 0, *f, reader, n_dirs);
 }
@@ -60,12 +100,6 @@ qfz_status qfz_gpu_filter_end(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 
 /* ---- Items ----------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint32_t ring_number(const qfz_gpu_filter &f, uint32_t open_root)
-{
-    return (uint32_t)qfz_ring_number(f.h, f.w, (int32_t)(open_root / (uint32_t)f.w),
-                                     (int32_t)(open_root % (uint32_t)f.w));
-}
-
 static __device__ __forceinline__ void append(const qfz_gpu_filter &f, uint32_t u, uint32_t v,
                                               const qfz_filter_place &place, uint64_t mass)
 {
@@ -75,24 +109,26 @@ static __device__ __forceinline__ void append(const qfz_gpu_filter &f, uint32_t 
         u, v, (uint32_t)(place.high >> 32), 0, qfz_filter_position(place), mass};
 }
 
-static __device__ __forceinline__ qfz_filter_place first_of(const qfz_gpu_filter &f, uint32_t p)
+template <typename T>
+static __device__ __forceinline__ void
+append_event(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader, int n_sides, uint32_t p)
 {
-    return {f.d_first[p], f.d_first_low[p]};
-}
-
-/* The first edge of a pixel is set only if the pixel is a root or was joined to an open component.
- */
-static __device__ __forceinline__ void append_event(const qfz_gpu_filter &f, uint32_t p)
-{
-    if (f.d_up[p] != p) {
-        if (f.d_target[p] == QFZ_FILTER_JOINED)
-            append(f, ring_number(f, qfz_filter_root(f, p)), QFZ_NONE, first_of(f, p), f.d_mass[p]);
+    if (f.d_side[p] & QFZ_FILTER_HOOKED) {
+        const uint32_t root = qfz_filter_root(f, p), top = f.d_left[p];
+        const qfz_filter_edges<T> edges = {f, reader, n_sides};
+        const int2 at = make_int2((int32_t)(top % (uint32_t)f.w), (int32_t)(top / (uint32_t)f.w));
+        const int side = f.d_side[top] & QFZ_FILTER_SIDE;
+        if (is_open(f, root))
+            append(f, ring_number(f, root), QFZ_NONE,
+                   qfz_filter_place_of(edges.level(at, side), edges.position(at, side)),
+                   f.d_mass[p]);
         return;
     }
-    if (!is_open(f, p)) return;
-    const qfz_filter_place first = first_of(f, p);
+    if (!(f.d_up[p] & QFZ_FILTER_ROOT) || !is_open(f, p)) return;
+    const uint32_t ring = ring_number(f, p);
+    const qfz_filter_place first = {f.d_first[ring], f.d_first_low[ring]};
     if (first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX)
-        append(f, ring_number(f, p), QFZ_NONE, first, f.least);
+        append(f, ring, QFZ_NONE, first, f.least);
 }
 
 static __global__ void k_clear_items(qfz_gpu_filter f)
@@ -107,13 +143,13 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
 {
     QFZ_FILTER_EACH(i, first_px, end_px)
     {
-        append_event(f, (uint32_t)i);
+        append_event(f, reader, 2 * n_dirs, (uint32_t)i);
         qfz_filter_each_edge(
             f, reader, n_dirs, (uint32_t)i,
             [&](int32_t y, int32_t x, int d, uint32_t level, uint32_t a, uint32_t b) {
                 if (is_open(f, a) && is_open(f, b))
                     append(f, ring_number(f, a), ring_number(f, b),
-                           qfz_filter_place_of(f, y, x, d, level), 0);
+                           qfz_filter_place_of(level, qfz_position(f.y0 + y, f.x0 + x, d)), 0);
             });
     }
 }
