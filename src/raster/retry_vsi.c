@@ -8,7 +8,10 @@
  * /vsiqfz/RETRIES,SECONDS/path.
  *
  * Tables are written cell by cell.  Small consecutive writes are collected and go to the system
- * together, before any other operation on the file. */
+ * together, before any other operation on the file.
+ *
+ * GDAL drops the failure of some writes, as those of a header.  A file that has lost bytes stays
+ * lost: every later write and the end of the file fail with the same reason. */
 #define _GNU_SOURCE
 #include "raster/retry_vsi.h"
 
@@ -32,6 +35,7 @@ typedef struct retry_file {
     bool at_end;
     int64_t at;
     qfz_retry retry;
+    int lost, n_tries;             /* errno of a write that failed, or 0, and its attempts */
     int64_t pending_at, n_pending; /* offset in the file, and bytes in use */
     char pending[PENDING_BYTES];
 } retry_file;
@@ -73,6 +77,7 @@ static void *file_open(void *arg, const char *name, const char *access)
     f->file = file;
     f->retry = retry;
     f->at_end = false;
+    f->lost = f->n_tries = 0;
     f->at = f->pending_at = f->n_pending = 0;
     if (access[0] == 'a') f->at = lseek(file, 0, SEEK_END);
     return f;
@@ -85,11 +90,23 @@ static void report(const char *what, int failures)
              failures, failures == 1 ? "" : "s");
 }
 
-static int64_t write_at(const retry_file *f, const void *bytes, int64_t n, int64_t at)
+static bool is_lost(const retry_file *f)
+{
+    if (f->lost == 0) return false;
+    errno = f->lost;
+    report("writing", f->n_tries);
+    return true;
+}
+
+static int64_t write_at(retry_file *f, const void *bytes, int64_t n, int64_t at)
 {
     int failures;
+    if (is_lost(f)) return 0;
     const int64_t done = qfz_retry_write(&f->retry, f->file, bytes, n, at, &failures);
-    if (failures) report("writing", failures);
+    if (done == n) return n;
+    f->lost = errno;
+    f->n_tries = failures;
+    report("writing", failures);
     return done;
 }
 
@@ -103,10 +120,10 @@ static bool flush_pending(retry_file *f)
 static int file_close(void *handle)
 {
     retry_file *const f = handle;
-    const bool flushed = flush_pending(f);
+    const bool is_whole = flush_pending(f) && !is_lost(f);
     const int bad = close(f->file);
     free(f);
-    return flushed ? bad : -1;
+    return is_whole ? bad : -1;
 }
 
 static vsi_l_offset file_tell(void *handle)
@@ -224,7 +241,7 @@ bool qfz_retry_vsi_install(void)
 qfz_status qfz_retry_vsi_name(char **name, const char *path, const qfz_retry *retry, qfz_error *err)
 {
     char wait[40];
-    if (strncmp(path, "/vsi", 4) == 0 || retry->retries == 0) return qfz_text_copy(name, path, err);
+    if (strncmp(path, "/vsi", 4) == 0) return qfz_text_copy(name, path, err);
     (void)CPLsnprintf(wait, sizeof wait, "%.6f", retry->wait_s);
     return qfz_text_print(name, err, QFZ_RETRY_VSI_PREFIX "%d,%s/%s", retry->retries, wait, path);
 }
