@@ -32,6 +32,17 @@ static qfz_status open_columns(zone_rows *rows, qfz_error *err)
     return st;
 }
 
+/* The number of rows, if the format of the table needs it, and their memory. */
+static qfz_status set_rows(const zone_rows *rows, qfz_table_spec *spec, qfz_error *err)
+{
+    bool wants = false;
+    spec->memory_bytes = rows->outputs->memory_bytes / 4;
+    QFZ_TRY(qfz_table_wants_rows(spec->path, &wants, err));
+    if (!wants) return QFZ_OK;
+    QFZ_TRY(qfz_zones_count(rows->outputs->facts.zones, &spec->n_rows, err));
+    return qfz_table_check_rows(spec->path, spec->n_columns, spec->n_rows, spec->memory_bytes, err);
+}
+
 static qfz_status open_rows(zone_rows *rows, qfz_error *err)
 {
     const qfz_label_outputs *const out = rows->outputs;
@@ -43,6 +54,7 @@ static qfz_status open_rows(zone_rows *rows, qfz_error *err)
     qfz_table_spec spec = rows->columns.spec;
     spec.path = out->job->regions;
     spec.n_threads = out->pass.n_threads;
+    QFZ_TRY(set_rows(rows, &spec, err));
     return qfz_table_create(&rows->table, out->source, &options, &spec, err);
 }
 

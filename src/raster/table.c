@@ -53,6 +53,14 @@ static bool is_kept_in_memory(GDALDriverH driver)
            qfz_driver_is(driver, "JML");
 }
 
+qfz_status qfz_table_wants_rows(const char *path, bool *wants, qfz_error *err)
+{
+    GDALDriverH driver = NULL;
+    QFZ_TRY(qfz_driver_find(&driver, path, true, err));
+    *wants = is_kept_in_memory(driver) || qfz_driver_is(driver, "FlatGeobuf");
+    return QFZ_OK;
+}
+
 enum { CELL_BYTES = 32, SHEET_ROWS = (1 << 20) - 1 };
 
 qfz_status qfz_table_check_rows(const char *path, int n_columns, int64_t n_rows,

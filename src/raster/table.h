@@ -56,6 +56,9 @@ typedef struct qfz_table_rows {
 qfz_status qfz_table_check(qfz_source *source, const qfz_output_options *options, const char *path,
                            qfz_table_geometry geometry, qfz_error *err);
 
+/* Whether a table of this format stays within its memory only if spec->n_rows is known. */
+qfz_status qfz_table_wants_rows(const char *path, bool *wants, qfz_error *err);
+
 /* QFZ_ENOMEM if GDAL keeps all rows of the format in memory and they take more than memory_bytes;
  * QFZ_EARG if the format holds fewer rows. */
 qfz_status qfz_table_check_rows(const char *path, int n_columns, int64_t n_rows,

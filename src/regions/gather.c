@@ -16,6 +16,7 @@ enum { RUN_BYTES_LEAST = 1 << 16, RUNS_LEAST = 2 };
 /* Sorted records of different keys: in a table, or in the file. */
 typedef struct run {
     const qfz_gather_table *table; /* NULL: in the file */
+    int64_t begin, n_all;          /* in the file, in bytes; its records there */
     int64_t offset;                /* of the next record to be read, in bytes */
     int64_t left;                  /* records that are not read yet */
     uint64_t *buffer;
@@ -41,6 +42,7 @@ struct qfz_gather {
     int64_t *heap;    /* numbers of runs, the one with the least key first */
     int64_t n_heap;
     uint64_t *record;
+    int64_t first; /* run of the last merge */
     int64_t total, n_read;
 };
 
@@ -110,7 +112,7 @@ static qfz_status reserve_run(qfz_gather *gather, int64_t n, int64_t *offset, qf
 {
     if (gather->file < 0) QFZ_TRY(qfz_temp_open(gather->folder, &gather->file, err));
     *offset = gather->file_bytes;
-    QFZ_TRY(add_run(gather, (run){.offset = *offset, .left = n}, err));
+    QFZ_TRY(add_run(gather, (run){.begin = *offset, .n_all = n}, err));
     gather->file_bytes += n * record_bytes(gather);
     return QFZ_OK;
 }
@@ -253,14 +255,17 @@ static qfz_status advance(qfz_gather *gather, qfz_error *err)
     return QFZ_OK;
 }
 
-/* Puts runs first .. first + n - 1 into the heap. */
+/* Puts runs first .. first + n - 1 into the heap, from their first records on. */
 static qfz_status begin_merge(qfz_gather *gather, int64_t first, int64_t n, qfz_error *err)
 {
     gather->n_heap = 0;
     for (int64_t i = first; i < first + n; i++) {
         run *const r = &gather->runs[i];
         bool more = r->n > 0;
+        r->at = 0;
         if (!r->table) {
+            r->offset = r->begin;
+            r->left = r->n_all;
             r->buffer = gather->buffers + (i - first) * gather->buffer_n * gather->format.words;
             QFZ_TRY(refill(gather, r, &more, err));
         }
@@ -301,7 +306,7 @@ static qfz_status merge_some(qfz_gather *gather, int64_t first, int64_t n, qfz_e
     qfz_status st;
     int64_t sum = 0, n_out = 0;
     for (int64_t i = first; i < first + n; i++)
-        sum += gather->runs[i].left;
+        sum += gather->runs[i].n_all;
     QFZ_TRY(QFZ_NEW(&w, 1, err));
     w->gather = gather;
     w->n = 0;
@@ -313,7 +318,7 @@ static qfz_status merge_some(qfz_gather *gather, int64_t first, int64_t n, qfz_e
         QFZ_TRY_OR(st, cleanup, write_record(w, record, err));
     }
     st = flush(w, err);
-    gather->runs[gather->n_runs - 1].left = n_out;
+    gather->runs[gather->n_runs - 1].n_all = n_out;
 
 cleanup:
     free(w);
@@ -344,7 +349,8 @@ static qfz_status merge_files(qfz_gather *gather, qfz_error *err)
         QFZ_TRY(merge_some(gather, first, most, err));
     }
     for (int64_t i = first; i < gather->n_runs; i++)
-        gather->total += gather->runs[i].left;
+        gather->total += gather->runs[i].n_all;
+    gather->first = first;
     gather->n_read = 0;
     QFZ_TRY(make_buffers(gather, gather->n_runs - first, err));
     return begin_merge(gather, first, gather->n_runs - first, err);
@@ -365,4 +371,18 @@ static qfz_status merge_tables(qfz_gather *gather, qfz_error *err)
 qfz_status qfz_gather_begin_reading(qfz_gather *gather, qfz_error *err)
 {
     return gather->file >= 0 ? merge_files(gather, err) : merge_tables(gather, err);
+}
+
+qfz_status qfz_gather_count(qfz_gather *gather, int64_t *n, qfz_error *err)
+{
+    const int64_t n_runs = gather->n_runs - gather->first;
+    const uint64_t *record;
+    *n = gather->total;
+    if (n_runs == 1) return QFZ_OK; /* its keys differ */
+    for (*n = 0;; ++*n) {
+        QFZ_TRY(qfz_gather_next(gather, &record, err));
+        if (!record) break;
+    }
+    gather->n_read = 0;
+    return begin_merge(gather, gather->first, n_runs, err);
 }

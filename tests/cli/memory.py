@@ -47,10 +47,11 @@ JOBS = {
     "look": ["label", *ALPHA, "--overwrite", "--quicklook", "out.png", "--quicklook-style", "means", "SRC", "out.tif"],
     "contours": ["saliency", *ALPHA[2:], "--overwrite", "--quicklook", "out.png", "SRC", "out.tif"],
     "shapes": ["regions", "--overwrite", "labels.tif", "--regions", "out.csv", "--columns", "label,perimeter,neighbours"],
+    "packed": ["regions", "--overwrite", "labels.tif", "--regions", "out.fgb"],
     "outlines": ["regions", "--overwrite", "labels.tif", "--polygons", "out.gpkg"],
 }
 CELLS = [(layout, job) for layout, jobs in {
-    "rows": "label count saliency regions shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify",
+    "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify",
     "tiles": "alpha area tree table near columns overviews look", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area", "wide": "label saliency", "tall": "label simplify",
 }.items() for job in jobs.split()]
@@ -108,8 +109,9 @@ def prepare(layout, job):
     source = make(layout)
     if job == "cut":
         run(["saliency", "--distance", "linf", "--overwrite", source, "edges.tif"], 1000)
-    if job in ("regions", "near", "shapes", "outlines"):
-        run(["label", *ALPHA, "--overwrite", source, "labels.tif"], 1000)
+    if JOBS[job][0] == "regions":
+        many = job == "packed" # regions, of equal values
+        run(["label", *([] if many else ALPHA), "--overwrite", source, "labels.tif"], 1000)
     return [source if word == "SRC" else word for word in JOBS[job]]
 
 

@@ -44,6 +44,7 @@ static void compare(uint64_t seed, int64_t bytes)
     qfz_gather *gather = NULL;
     qfz_error err = {0};
     int n = 0, n_keys = 0;
+    int64_t counted = 0;
     memset(counts, 0, sizeof counts);
     memset(sums, 0, sizeof sums);
     assert_int_equal(qfz_gather_open(&gather, &format, THREADS, bytes, "/tmp", &err), QFZ_OK);
@@ -61,6 +62,11 @@ static void compare(uint64_t seed, int64_t bytes)
         sums[a][b] += value;
     }
     assert_int_equal(qfz_gather_begin_reading(gather, &err), QFZ_OK);
+    if (seed % 4 != 0) {
+        assert_int_equal(qfz_gather_count(gather, &counted, &err), QFZ_OK);
+        assert_int_equal(counted, n_keys);
+        assert_true(qfz_gather_part(gather) == 0);
+    }
     for (;; n++) {
         assert_int_equal(qfz_gather_next(gather, &record, &err), QFZ_OK);
         if (!record) break;
@@ -85,8 +91,8 @@ static void memory_changes_nothing(void **state)
     (void)state;
     /* All in memory; runs merged at once; the least memory, in several rounds. */
     static const int64_t bytes[] = {1 << 20, 3 << 14, 1 << 18, 1};
-    for (uint64_t i = 0; i < 4; i++)
-        compare(i + 7, bytes[i]);
+    for (uint64_t i = 0; i < 8; i++)
+        compare(i + 7, bytes[i % 4]);
 }
 
 static void nothing_gathered(void **state)
@@ -96,8 +102,11 @@ static void nothing_gathered(void **state)
     const uint64_t *record;
     qfz_gather *gather = NULL;
     qfz_error err = {0};
+    int64_t n = 1;
     assert_int_equal(qfz_gather_open(&gather, &format, 2, 1 << 16, "/tmp", &err), QFZ_OK);
     assert_int_equal(qfz_gather_begin_reading(gather, &err), QFZ_OK);
+    assert_int_equal(qfz_gather_count(gather, &n, &err), QFZ_OK);
+    assert_int_equal(n, 0);
     assert_int_equal(qfz_gather_next(gather, &record, &err), QFZ_OK);
     assert_null(record);
     qfz_gather_close(gather);
