@@ -69,7 +69,8 @@ qfz_status qfz_label_output_parts_add(qfz_label_outputs *out, qfz_error *err)
     adding a = {.outputs = out, .list = gathers_of(out)};
     qfz_progress_begin(out->pass.progress, "joining", QFZ_LABEL_OUTPUTS_SHARE / 3,
                        out->files.n_parts);
-    return qfz_parallel_for(out->pass.n_threads, out->files.n_parts, add_part, &a, err);
+    QFZ_TRY(qfz_parallel_for(out->pass.n_threads, out->files.n_parts, add_part, &a, err));
+    return qfz_zone_facts_begin_reading(&out->facts, err);
 }
 
 bool qfz_label_output_parts_have(const qfz_part_files *files, int part)

@@ -14,7 +14,8 @@ qfz_status qfz_label_output_parts_save(qfz_label_outputs *outputs, const qfz_par
 /* True if a part is saved. */
 bool qfz_label_output_parts_have(const qfz_part_files *files, int part);
 
-/* After open(): adds the records of all parts of outputs->files. */
+/* After open(), in place of qfz_label_outputs_gather(): adds the records of all parts of
+ * outputs->files; then outputs->facts can be read, once. */
 qfz_status qfz_label_output_parts_add(qfz_label_outputs *outputs, qfz_error *err);
 
 /* Deletes the files of a part. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
-#include "job/label_output_parts.h"
 #include "job/neighbour_rows.h"
 #include "job/raster_options.h"
 #include "job/table_columns.h"
@@ -224,8 +223,7 @@ qfz_status qfz_label_outputs_pass(qfz_label_outputs *out, qfz_error *err)
 
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
 {
-    QFZ_TRY(out->files.n_parts > 0 ? qfz_label_output_parts_add(out, err)
-                                   : qfz_label_outputs_pass(out, err));
+    QFZ_TRY(qfz_label_outputs_pass(out, err));
     return qfz_zone_facts_begin_reading(&out->facts, err);
 }
 

@@ -64,7 +64,7 @@ void qfz_label_outputs_close(qfz_label_outputs *outputs); /* deletes unfinished 
 /* The pass over the labels for tables and pictures; nothing if none of them needs it. */
 qfz_status qfz_label_outputs_pass(qfz_label_outputs *outputs, qfz_error *err);
 
-/* The pass, or the records that the parts have saved.  Then outputs->facts can be read, once. */
+/* The pass; then outputs->facts can be read, once. */
 qfz_status qfz_label_outputs_gather(qfz_label_outputs *outputs, qfz_error *err);
 
 /* What polygons are made from. */

@@ -5,8 +5,8 @@
 
 #include "core/criterion.h"
 #include "job/label_outputs.h"
+#include "job/phase_check.h"
 #include "job/raster_options.h"
-#include "job/setup_check.h"
 
 static qfz_status check_stats(const qfz_job *job, qfz_error *err)
 {
@@ -109,7 +109,7 @@ qfz_status qfz_regions_check(const qfz_job *job, qfz_error *err)
     if (job->phase == QFZ_PHASE_RESOLVE)
         return qfz_fail(err, QFZ_EARG,
                         "regions has no phase resolve: phase stitch writes the outputs");
-    QFZ_TRY(qfz_setup_check_phase(job, err));
+    QFZ_TRY(qfz_phase_check(job, err));
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);
     if (job->n_threads < 0) return qfz_fail(err, QFZ_EARG, "thread count is %d", job->n_threads);
     if (job->retries < 0 || !(job->retry_wait_s >= 0))

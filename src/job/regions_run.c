@@ -174,7 +174,8 @@ static qfz_status make_outputs(regions_run *run, qfz_report *report, qfz_error *
     if (run->work) clean_outputs(&state->job);
     QFZ_TRY(qfz_regions_state_plan(state, &run->files, err));
     QFZ_TRY(qfz_regions_state_begin(state, err));
-    QFZ_TRY(qfz_label_outputs_gather(&state->outputs, err));
+    QFZ_TRY(run->files.n_parts > 0 ? qfz_label_output_parts_add(&state->outputs, err)
+                                   : qfz_label_outputs_gather(&state->outputs, err));
     return write_outputs(run, report, err);
 }
 

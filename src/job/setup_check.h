@@ -9,7 +9,4 @@
  * another. */
 qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err);
 
-/* The same of phase, part, work folder and ranks alone. */
-qfz_status qfz_setup_check_phase(const qfz_job *job, qfz_error *err);
-
 #endif
