@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 SKIP = 77
 
@@ -32,6 +33,20 @@ class Test:
     def compare(self, outputs, wanted, what):
         for path, want in zip(outputs, wanted):
             self.check(os.path.exists(path) and content(path) == want, f"{what}: {path} differs")
+
+    def lived(self, words, most_kills, seconds):
+        """Runs a command that is killed a few times; then it is left to end.  The number of kills."""
+        kills = 0
+        while kills < most_kills:
+            process = start(words)
+            time.sleep(self.random.random() * seconds)
+            if process.poll() is not None:
+                break
+            kill_job(process, self.random)
+            kills += 1
+        status, _, err = run(words)
+        self.check(status == 0, f"status {status} after {kills} kills: {err} {' '.join(words)}")
+        return kills
 
     def leave(self):
         os.chdir("/")

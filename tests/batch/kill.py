@@ -33,31 +33,16 @@ def clean():
             shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
 
 
-def lived(words, most_kills, seconds):
-    """Runs a command that is killed a few times; then it is left to end.  The number of kills."""
-    kills = 0
-    while kills < most_kills:
-        process = start(words)
-        time.sleep(test.random.random() * seconds)
-        if process.poll() is not None:
-            break
-        kill_job(process, test.random)
-        kills += 1
-    status, _, err = run(words)
-    test.check(status == 0, f"status {status} after {kills} kills: {err} {' '.join(words)}")
-    return kills
-
-
 def single(task):
     words, outputs = command(test.qfz, task, "src.tif", "out", ".tif", "--work", "work", "--resume",
                              *TILE)
-    return lived(words, 3, 0.4 if task == "simplify" else 0.2), outputs
+    return test.lived(words, 3, 0.4 if task == "simplify" else 0.2), outputs
 
 
 def by_ranks(task):
     words, outputs = command(test.qfz, task, "src.tif", "out", ".tif", "--work", "work", "--resume",
                              "--merge", *TILE)
-    return lived(ranks_of(PARTS) + words, 3, 0.9), outputs
+    return test.lived(ranks_of(PARTS) + words, 3, 0.9), outputs
 
 
 def by_other_ranks(task):
@@ -93,7 +78,7 @@ def in_phases(task):
         for part in parts:
             own = ["--work", "work", "--phase", phase]
             own += ["--part", f"{part}/{PARTS}"] if part else []
-            kills += lived([words[0], "run", *own, *words[1:]], 1, 0.1)
+            kills += test.lived([words[0], "run", *own, *words[1:]], 1, 0.1)
     return kills, outputs
 
 

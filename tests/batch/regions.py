@@ -184,25 +184,10 @@ def damaged_parts():
             test.check(not any(os.path.exists(output) for output in outputs), f"{kind}, {damage}: outputs")
 
 
-def lived(words, seconds):
-    """Runs a command that is killed a few times; then it is left to end.  The number of kills."""
-    kills = 0
-    while kills < 3:
-        process = start(words)
-        time.sleep(test.random.random() * seconds)
-        if process.poll() is not None:
-            break
-        kill_job(process, test.random)
-        kills += 1
-    status, _, err = run(words)
-    test.check(status == 0, f"status {status} after {kills} kills: {err} {' '.join(words)}")
-    return kills
-
-
 def killed(n_ranks, seconds):
     clean()
     words, outputs = words_of("all", "wide.tif", "out", "--work", "work", "--resume")
-    kills = lived(ranks_of(n_ranks) + words, seconds)
+    kills = test.lived(ranks_of(n_ranks) + words, 3, seconds)
     what = f"{n_ranks} ranks after {kills} kills"
     test.compare(outputs, wanted["all", "wide.tif"], what)
     left = os.listdir("work") + [name for name in os.listdir(".") if name.startswith(".")]

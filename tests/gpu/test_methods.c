@@ -42,24 +42,6 @@ static qfz_job job_of(qfz_engine_choice engine, int connectivity, const char *ds
     return job;
 }
 
-/* The bytes of a file; the caller frees them. */
-static GByte *bytes_of(const char *path, vsi_l_offset *n)
-{
-    GByte *bytes = NULL;
-    files_must(VSIIngestFile(NULL, path, &bytes, n, -1));
-    return bytes;
-}
-
-static bool same_bytes(const char *a, const char *b)
-{
-    vsi_l_offset n_a, n_b;
-    GByte *const bytes_a = bytes_of(a, &n_a), *const bytes_b = bytes_of(b, &n_b);
-    const bool same = n_a == n_b && memcmp(bytes_a, bytes_b, n_a) == 0;
-    VSIFree(bytes_a);
-    VSIFree(bytes_b);
-    return same;
-}
-
 static void labels_are(const grid *want)
 {
     grid got;
@@ -92,7 +74,7 @@ static void labels_on(int n_devices, const char *method, int connectivity, const
     for (int i = 0; i < n_devices; i++)
         CHECK(sim_was_used(i), "GPU %d was not used", i);
     labels_are(want);
-    CHECK(same_bytes(scratch("cuda.csv"), scratch("cpu.csv")), "the tables differ");
+    CHECK(files_are_same(scratch("cuda.csv"), scratch("cpu.csv")), "the tables differ");
 }
 
 static void labels(int connectivity)
@@ -187,7 +169,7 @@ static void labels_any_type(qfz_type type)
         CHECK(got.regions == want.regions && got.pixels == want.pixels,
               "%" PRIu64 " regions, not %" PRIu64, got.regions, want.regions);
         same_pixels();
-        CHECK(same_bytes(scratch("cuda.csv"), scratch("cpu.csv")), "the tables differ");
+        CHECK(files_are_same(scratch("cuda.csv"), scratch("cpu.csv")), "the tables differ");
         job.dst = job.regions = NULL;
         job.count_only = true;
         if (!run(&job, QFZ_ENGINE_CUDA, labeling[m], &got)) return;

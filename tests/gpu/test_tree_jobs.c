@@ -21,24 +21,6 @@ static void make_source(int grain, int noise)
     files_write_bytes(scratch("in.tif"), pixels, H, W);
 }
 
-/* The bytes of a file; the caller frees them. */
-static GByte *bytes_of(const char *path, vsi_l_offset *n)
-{
-    GByte *bytes = NULL;
-    files_must(VSIIngestFile(NULL, path, &bytes, n, -1));
-    return bytes;
-}
-
-static bool same_bytes(const char *a, const char *b)
-{
-    vsi_l_offset n_a, n_b;
-    GByte *const bytes_a = bytes_of(a, &n_a), *const bytes_b = bytes_of(b, &n_b);
-    const bool same = n_a == n_b && memcmp(bytes_a, bytes_b, n_a) == 0;
-    VSIFree(bytes_a);
-    VSIFree(bytes_b);
-    return same;
-}
-
 /* Saliency, or painted regions and their table. */
 static qfz_job job_of(qfz_engine_choice engine, qfz_task task, int connectivity, const char *dst,
                       const char *regions)
@@ -86,9 +68,9 @@ static void by_method(const char *method, qfz_task task, int connectivity, uint6
         if (!runs(&job, "cuda")) continue;
         for (int i = 0; i < n; i++)
             CHECK(sim_was_used(i), "GPU %d was not used", i);
-        CHECK(same_bytes(scratch("cuda.tif"), scratch("cpu.tif")), "the pixels differ");
+        CHECK(files_are_same(scratch("cuda.tif"), scratch("cpu.tif")), "the pixels differ");
         if (task == QFZ_SIMPLIFY)
-            CHECK(same_bytes(scratch("cuda.csv"), scratch("cpu.csv")), "the tables differ");
+            CHECK(files_are_same(scratch("cuda.csv"), scratch("cpu.csv")), "the tables differ");
     }
 }
 

@@ -164,6 +164,18 @@ static inline bool grid_read(grid *g, const char *path)
     return good;
 }
 
+/* False, too, if one of the files cannot be read. */
+static inline bool files_are_same(const char *a, const char *b)
+{
+    GByte *x = NULL, *y = NULL;
+    vsi_l_offset n = 0, m = 0;
+    const bool read = VSIIngestFile(NULL, a, &x, &n, -1) && VSIIngestFile(NULL, b, &y, &m, -1);
+    const bool same = read && n == m && memcmp(x, y, (size_t)n) == 0;
+    VSIFree(x);
+    VSIFree(y);
+    return same;
+}
+
 static inline bool same_value(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));

@@ -183,13 +183,7 @@ static bool run_phases(const problem *p, qfz_job job, int n_parts, qfz_report *r
 
 static void same_bytes(const char *a, const char *b)
 {
-    GByte *x = NULL, *y = NULL;
-    vsi_l_offset n = 0, m = 0;
-    if (!a || !b) return;
-    const bool read = VSIIngestFile(NULL, a, &x, &n, -1) && VSIIngestFile(NULL, b, &y, &m, -1);
-    CHECK(read && n == m && memcmp(x, y, (size_t)n) == 0, "%s differs", b);
-    VSIFree(x);
-    VSIFree(y);
+    if (a && b) CHECK(files_are_same(a, b), "%s differs", b);
 }
 
 static void same_pixels(const char *a, const char *b)
