@@ -126,11 +126,22 @@ static qfz_status prepare(job_run *c, qfz_error *err)
     return QFZ_OK;
 }
 
+/* Deletes what the parts have saved for the process that joins them; not before the job is recorded
+ * as complete, as a process that is killed until then joins once more. */
+static void delete_parts(const job_run *c)
+{
+    if (c->ranks->rank > 0) return;
+    qfz_outputs_delete_parts(c->job);
+    for (int64_t i = 0; i < c->alphas.n; i++)
+        qfz_outputs_delete_parts(c->alphas.list[i].setup.job);
+}
+
 /* *done: a resumed job is complete already; its counts are in *report. */
 static qfz_status look_for_end(job_run *c, qfz_report *report, bool *done, qfz_error *err)
 {
     *done = c->work && c->ranks->rank == 0 && qfz_work_folder_is_done(c->work, c->job, report);
     if (*done) qfz_work_folder_clean(c->work);
+    if (*done) delete_parts(c);
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }
@@ -168,10 +179,12 @@ static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
     report->regions = c->run.count.total;
     report->pixels = c->run.pixels;
     report->wide_pixels = c->run.wide;
-    if (!c->work) return QFZ_OK;
-    if (report->next == QFZ_PHASE_ALL && c->job->task != QFZ_CURVE)
-        return qfz_work_folder_end(c->work, c->job, report, err);
-    return qfz_work_folder_sync(c->work, err);
+    const bool is_complete = report->next == QFZ_PHASE_ALL && c->job->task != QFZ_CURVE;
+    if (c->work)
+        QFZ_TRY(is_complete ? qfz_work_folder_end(c->work, c->job, report, err)
+                            : qfz_work_folder_sync(c->work, err));
+    if (is_complete) delete_parts(c);
+    return QFZ_OK;
 }
 
 static void move_curve(qfz_run *run, qfz_curve *curve)

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "job/comparison.h"
 #include "job/output_specs.h"
+#include "job/part_files.h"
 #include "job/raster_options.h"
 #include "job/region_parts.h"
 #include "job/region_rows.h"
@@ -173,14 +174,17 @@ qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)
     return out->type_is_open ? QFZ_OK : qfz_outputs_create(out, err);
 }
 
-qfz_status qfz_outputs_set_type(qfz_outputs *out, const qfz_sink_spec *spec, qfz_error *err)
+qfz_status qfz_outputs_set_type(qfz_outputs *out, qfz_error *err)
 {
+    const qfz_run *const run = out->run;
+    const qfz_sink_spec spec =
+        qfz_output_spec_saliency(run->setup, run->setup->job->dst, QFZ_EDGES, run->level_bytes);
     qfz_sink_spec *const main = &out->specs[QFZ_MAIN];
-    main->type = spec->type;
-    main->nodata = spec->nodata;
-    main->max_value = spec->max_value;
+    main->type = spec.type;
+    main->nodata = spec.nodata;
+    main->max_value = spec.max_value;
     out->type_is_open = false;
-    if (out->run->setup->comparison || out->run->work) return QFZ_OK;
+    if (run->setup->comparison || run->work) return QFZ_OK;
     return qfz_outputs_create(out, err);
 }
 
@@ -273,6 +277,12 @@ void qfz_outputs_delete_part(const qfz_job *job, int part, int n_parts)
 {
     qfz_region_parts_delete(job, part, n_parts);
     qfz_forest_gather_delete(job, part, n_parts);
+}
+
+void qfz_outputs_delete_parts(const qfz_job *job)
+{
+    if (job->regions) qfz_part_files_delete_all(job->regions);
+    if (job->forest) qfz_part_files_delete_all(job->forest);
 }
 
 void qfz_outputs_abandon(const qfz_outputs *out)

@@ -58,9 +58,9 @@ qfz_status qfz_outputs_check_edges(const qfz_setup *setup, qfz_source *source, i
 qfz_status qfz_outputs_open(qfz_outputs *outputs, qfz_error *err);
 void qfz_outputs_close(qfz_outputs *outputs); /* deletes unfinished files */
 
-/* Where the type is open: sets type, nodata and largest value of the main output, before its only
- * tile is written. */
-qfz_status qfz_outputs_set_type(qfz_outputs *outputs, const qfz_sink_spec *spec, qfz_error *err);
+/* Where the type is open, when run->level_bytes is known: sets type, nodata and largest value of
+ * the main output.  Before its only tile is written, or in a process that has no tile. */
+qfz_status qfz_outputs_set_type(qfz_outputs *outputs, qfz_error *err);
 
 /* True if the journal holds all output of this tile, from an earlier run. */
 bool qfz_outputs_have(const qfz_outputs *outputs, int64_t tile);
@@ -88,6 +88,10 @@ double qfz_outputs_share(const qfz_run *run);
 /* After finish() in all processes: one of them joins the parts, makes the tables, and gives the
  * outputs of all n alphas their final names. */
 qfz_status qfz_outputs_join(qfz_outputs *list, int64_t n, qfz_error *err);
+
+/* Deletes the files beside tables that parts, of any number of processes, have left for the one
+ * that joins them. */
+void qfz_outputs_delete_parts(const qfz_job *job);
 
 /* Deletes the parts of all processes after a failure.  Called by one of them, after all have closed
  * their outputs. */

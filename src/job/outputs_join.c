@@ -276,9 +276,5 @@ qfz_status qfz_outputs_join(qfz_outputs *list, int64_t n, qfz_error *err)
     if (first->setup->comparison) return QFZ_OK;
     qfz_outputs_widen_cache(first); /* for formats that are made by copying */
     if (first->work) QFZ_TRY(qfz_work_folder_finish(first->work, err));
-    QFZ_TRY(finish_and_place(list, n, err));
-    for (int64_t i = 0; i < n; i++)
-        for (int part = 0; part < first->n_parts; part++)
-            qfz_outputs_delete_part(list[i].run->setup->job, part, first->n_parts);
-    return QFZ_OK;
+    return finish_and_place(list, n, err);
 }

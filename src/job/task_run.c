@@ -118,19 +118,35 @@ static bool is_resolved(qfz_run *run, int64_t tile, void *arg)
     return qfz_outputs_have(v->outputs, tile);
 }
 
+/* True if a process that was killed while it joined the parts has left them: complete, perhaps
+ * under their final names. */
+static bool is_joined_again(const qfz_run *run)
+{
+    return run->setup->job->phase == QFZ_PHASE_RESOLVE && run->n_parts > 1 &&
+           qfz_work_folder_is_finishing(run->work);
+}
+
 /* Completes this process's part of the outputs.  *last: all other parts are complete too, and this
  * process joins them. */
 static qfz_status finish(qfz_run *run, qfz_outputs *outputs, int64_t n, bool *last, qfz_error *err)
 {
     qfz_step_times_begin(run->progress->times, "end");
     qfz_status st = QFZ_OK;
-    for (int64_t i = 0; i < n && st == QFZ_OK; i++)
+    for (int64_t i = 0; i < n && st == QFZ_OK && !is_joined_again(run); i++)
         st = qfz_outputs_finish(&outputs[i], err);
     QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
     *last = true;
     return run->setup->job->phase == QFZ_PHASE_RESOLVE
-               ? qfz_work_folder_part_done(run->work, run->stitch, last, err)
+               ? qfz_work_folder_part_done(run->work, run->stitch, &run->level_bytes, last, err)
                : QFZ_OK;
+}
+
+/* The only tile has shown how wide saliency is; every process that may join learns it. */
+static qfz_status settle_type(qfz_run *run, qfz_outputs *outputs, qfz_error *err)
+{
+    if (run->setup->job->phase == QFZ_PHASE_ALL)
+        QFZ_TRY(qfz_stitch_level_bytes(run->stitch, &run->level_bytes, err));
+    return outputs->type_is_open ? qfz_outputs_set_type(outputs, err) : QFZ_OK;
 }
 
 /* outputs: of the n alphas. */
@@ -150,8 +166,10 @@ static qfz_status resolve_into(const qfz_task_passes *passes, qfz_run *run, qfz_
     visits v = {.visit = passes->resolve, .outputs = outputs};
     qfz_status st = open_outputs(passes, outputs, n, err);
     QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
+    const bool was_open = outputs->type_is_open;
     QFZ_TRY(qfz_tile_pass_run(run, passes->resolve_share, is_resolved, visit_alphas, &v, err));
     QFZ_TRY(finish(run, outputs, n, last, err));
+    if (was_open && *last) QFZ_TRY(settle_type(run, outputs, err));
     st = *last && run->ranks->rank == 0 ? qfz_outputs_join(outputs, n, err) : QFZ_OK;
     return qfz_ranks_agree(run->ranks, st, err);
 }

@@ -103,10 +103,8 @@ static qfz_status find_type(qfz_run *run, qfz_outputs *outputs, const void *leve
                             int64_t n, qfz_error *err)
 {
     run->level_bytes = qfz_level_bytes(largest_level(levels, level_bytes, n));
-    const qfz_sink_spec spec =
-        qfz_output_spec_saliency(run->setup, run->setup->job->dst, QFZ_EDGES, run->level_bytes);
     QFZ_TRY(qfz_stitch_put_level_bytes(run->stitch, run->level_bytes, err));
-    return qfz_outputs_set_type(outputs, &spec, err);
+    return qfz_outputs_set_type(outputs, err);
 }
 
 static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,

@@ -334,19 +334,22 @@ bool qfz_work_folder_is_finishing(const qfz_work_folder *work)
     return work->is_finishing;
 }
 
-/* *pixels = the sum over all parts that are done; *missing: some part is not done yet. */
-static qfz_status read_parts(const qfz_work_folder *work, uint64_t *pixels, bool *missing,
-                             qfz_error *err)
+/* *pixels = the sum over all parts that are done; *level_bytes = the largest of theirs, if one is
+ * larger; *missing: some part is not done yet. */
+static qfz_status read_parts(const qfz_work_folder *work, uint64_t *pixels, int *level_bytes,
+                             bool *missing, qfz_error *err)
 {
     *pixels = 0;
     *missing = false;
     for (int part = 1; part <= work->n_parts && !*missing; part++) {
         char name[64], *text = NULL;
         unsigned long long n = 0;
+        int bytes = 0;
         (void)snprintf(name, sizeof name, "part-%d-of-%d.done", part, work->n_parts);
         QFZ_TRY(qfz_work_file_read(work->folder, name, &text, err));
-        *missing = !text || sscanf(text, "pixels %llu", &n) != 1;
+        *missing = !text || sscanf(text, "pixels %llu level bytes %d", &n, &bytes) != 2;
         *pixels += n;
+        if (bytes > *level_bytes) *level_bytes = bytes;
         free(text);
     }
     return QFZ_OK;
@@ -365,26 +368,28 @@ static qfz_status lock_job(qfz_work_folder *work, qfz_error *err)
     return QFZ_OK;
 }
 
-qfz_status qfz_work_folder_part_done(qfz_work_folder *work, qfz_stitch *stitch, bool *last,
-                                     qfz_error *err)
+qfz_status qfz_work_folder_part_done(qfz_work_folder *work, qfz_stitch *stitch, int *level_bytes,
+                                     bool *last, qfz_error *err)
 {
     char name[64], text[64];
     uint64_t pixels;
     bool missing;
     QFZ_TRY(qfz_stitch_pixels(stitch, &pixels, err));
     (void)snprintf(name, sizeof name, "part-%d-of-%d.done", work->part, work->n_parts);
-    (void)snprintf(text, sizeof text, "pixels\t%llu\n", (unsigned long long)pixels);
+    (void)snprintf(text, sizeof text, "pixels\t%llu\nlevel bytes\t%d\n", (unsigned long long)pixels,
+                   *level_bytes);
     QFZ_TRY(qfz_work_file_write(work->folder, name, text, NULL, err));
     QFZ_TRY(lock_job(work, err));
-    QFZ_TRY(read_parts(work, &pixels, &missing, err));
+    QFZ_TRY(read_parts(work, &pixels, level_bytes, &missing, err));
     *last = !missing;
     return QFZ_OK;
 }
 
 static qfz_status add_pixels(const qfz_work_folder *work, uint64_t *pixels, qfz_error *err)
 {
+    int level_bytes = 0;
     bool missing;
-    return read_parts(work, pixels, &missing, err);
+    return read_parts(work, pixels, &level_bytes, &missing, err);
 }
 
 /* False if other processes have written to the folder too. */

@@ -57,9 +57,10 @@ qfz_status qfz_work_folder_attach_output(qfz_work_folder *work, qfz_output_journ
 const qfz_work_others *qfz_work_folder_others(const qfz_work_folder *work);
 
 /* Records that phase resolve of this part is complete.  *last: all other parts are complete too;
- * this process then holds a lock on the folder until the folder is closed. */
-qfz_status qfz_work_folder_part_done(qfz_work_folder *work, qfz_stitch *stitch, bool *last,
-                                     qfz_error *err);
+ * this process then holds a lock on the folder until the folder is closed.  *level_bytes: 0 if this
+ * part does not know it (run.h); becomes what one of the parts knows. */
+qfz_status qfz_work_folder_part_done(qfz_work_folder *work, qfz_stitch *stitch, int *level_bytes,
+                                     bool *last, qfz_error *err);
 
 /* Records that outputs get their final names: a resumed run may replace existing outputs. */
 qfz_status qfz_work_folder_finish(qfz_work_folder *work, qfz_error *err);

@@ -202,17 +202,17 @@ qfz_status qfz_stitch_put_level_bytes(qfz_stitch *stitch, int bytes, qfz_error *
                          err);
 }
 
-static qfz_status get_level_bytes(qfz_stitch *stitch, int *bytes, qfz_error *err)
+static qfz_status get_level_bytes(qfz_stitch *stitch, uint64_t *bytes, qfz_error *err)
 {
     void *data = NULL;
     int64_t n;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_fact(stitch, FACT_LEVEL_BYTES), &data, &n, err));
-    *bytes = data ? (int)*(const int64_t *)data : 0;
+    *bytes = data ? (uint64_t) * (const int64_t *)data : 0;
     free(data);
     return QFZ_OK;
 }
 
-/* Every exterior has it; the rank that owns the first tile reads that of its exterior. */
+/* Every exterior has it, of a single tile the store; the rank that owns the first tile reads it. */
 static qfz_status first_level_bytes(qfz_stitch *stitch, uint64_t *bytes, qfz_error *err)
 {
     qfz_exterior exterior;
@@ -221,6 +221,7 @@ static qfz_status first_level_bytes(qfz_stitch *stitch, uint64_t *bytes, qfz_err
                          &end);
     *bytes = 0;
     if (first > 0 || first == end) return QFZ_OK;
+    if (!qfz_stitch_wants_summaries(stitch)) return get_level_bytes(stitch, bytes, err);
     QFZ_TRY(get_exterior(stitch, 0, &exterior, err));
     *bytes = (uint64_t)exterior.level_bytes;
     qfz_exterior_fini(&exterior);
@@ -230,7 +231,6 @@ static qfz_status first_level_bytes(qfz_stitch *stitch, uint64_t *bytes, qfz_err
 qfz_status qfz_stitch_level_bytes(qfz_stitch *stitch, int *bytes, qfz_error *err)
 {
     uint64_t own = 0, before, all = 0;
-    if (!qfz_stitch_wants_summaries(stitch)) return get_level_bytes(stitch, bytes, err);
     const qfz_status st = first_level_bytes(stitch, &own, err);
     QFZ_TRY(qfz_ranks_agree(stitch->ranks, st, err));
     QFZ_TRY(qfz_ranks_sum(stitch->ranks, own, &before, &all, err));

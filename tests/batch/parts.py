@@ -103,12 +103,20 @@ def wide():
 
 
 def layouts():
+    """Rasters that one process makes of all parts; of one tile, which one process alone has seen."""
+    for layout in ("pixel", "khalimsky"):
+        words = [test.qfz, "saliency", "-q", "--layout", layout, "src.tif"]
+        runs([*words, *TILE, f"whole_{layout}.tif"], layout)
+        want = content(f"whole_{layout}.tif")
+        for tile in (TILE, ONE_TILE):
+            for out in (f"{layout}_{tile[1]}.vrt", f"{layout}_{tile[1]}.tif"):
+                if runs([*ranks_of(3), *words, *tile, out], f"{layout} on 3 ranks"):
+                    test.check(content(out) == want, f"{layout} on 3 ranks: {out} differs")
+    words = [test.qfz, "saliency", "-q", "--merge", *ONE_TILE, "src.tif", "one.tif"]
+    runs(ranks_of(3) + words, "one tile on 3 ranks")
+    runs([test.qfz, "saliency", "-q", *TILE, "src.tif", "one_whole.tif"], "saliency")
+    test.check(content("one.tif") == content("one_whole.tif"), "saliency of one tile on 3 ranks differs")
     words = [test.qfz, "saliency", "-q", *TILE, "--layout", "khalimsky", "src.tif"]
-    runs(words + ["whole_k.tif"], "khalimsky")
-    want = content("whole_k.tif")
-    for out in ("k.vrt", "k.tif"):
-        if runs(ranks_of(3) + words + [out], "khalimsky on 3 ranks"):
-            test.check(content(out) == want, f"khalimsky on 3 ranks: {out} differs")
     left_over("layouts")
     with open("taken.tif.edges.vrt", "w", encoding="ascii") as other:
         other.write("another's")
