@@ -6,7 +6,7 @@ qfz_add_test(test_progress_log unit/test_progress_log.c ${CMAKE_SOURCE_DIR}/apps
 target_include_directories(test_progress_log PRIVATE ${CMAKE_SOURCE_DIR}/apps)
 qfz_add_test(test_gpus unit/test_gpus.c ${CMAKE_SOURCE_DIR}/apps/gpus.c)
 target_include_directories(test_gpus PRIVATE ${CMAKE_SOURCE_DIR}/apps)
-foreach(subject api jobs alphas check plan handles stops keep parts region_parts)
+foreach(subject api jobs alphas check plan handles stops keep parts region_parts kills)
     qfz_add_test(test_${subject} property/test_${subject}.c oracle/oracle.c)
     target_include_directories(test_${subject} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
 endforeach()
@@ -56,7 +56,7 @@ qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMM
     ${QFZ_TEST_DATA})
 # Special values, one pixel wide, thousands of bands, blocks of any size.
 qfz_add_shell_test(cli_extremes python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/extremes.py ${QFZ_COMMAND})
-# The peak under --memory, of 38 combinations of layouts and jobs; a sanitizer has memory of its own.
+# The peak under --memory, of 39 combinations of layouts and jobs; a sanitizer has memory of its own.
 set(QFZ_MEMORY_TESTS)
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=")
     foreach(part RANGE 5)

@@ -335,23 +335,38 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return real(thread, attributes, run_thread, s);
 }
 
-/* ---- MPI, as far as its arguments are not looked at: up to eight words. */
-#define MPI_CALL(name)                                                                             \
+/* ---- MPI, as far as its arguments are not looked at: up to eight words.  A process that waits
+ * polls any number of times: of the polls of one kind between two other calls, the first counts. */
+enum { NO_POLL = 0, POLL_TEST = 1, POLL_PROBE = 2 };
+
+static atomic_int polled; /* kinds, since the last other call */
+
+static bool fails_mpi(int poll)
+{
+    if (poll == NO_POLL)
+        atomic_store(&polled, 0);
+    else if (atomic_fetch_or(&polled, poll) & poll)
+        return which && strcmp(which, "mpi") == 0 && always && fail_at > 0 &&
+               atomic_load(&n_calls) >= fail_at;
+    return fails("mpi");
+}
+
+#define MPI_CALL(name, poll)                                                                       \
     int name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f,         \
              uintptr_t g, uintptr_t h)                                                             \
     {                                                                                              \
         REAL(int, name, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,          \
              uintptr_t, uintptr_t);                                                                \
-        return is_program(__builtin_return_address(0)) && fails("mpi")                             \
+        return is_program(__builtin_return_address(0)) && fails_mpi(poll)                          \
                    ? MPI_FAILURE                                                                   \
                    : real(a, b, c, d, e, f, g, h);                                                 \
     }
 
-MPI_CALL(MPI_Isend)
-MPI_CALL(MPI_Recv)
-MPI_CALL(MPI_Test)
-MPI_CALL(MPI_Iprobe)
-MPI_CALL(MPI_Iallreduce)
-MPI_CALL(MPI_Bcast)
-MPI_CALL(MPI_Exscan)
-MPI_CALL(MPI_Allreduce)
+MPI_CALL(MPI_Isend, NO_POLL)
+MPI_CALL(MPI_Recv, NO_POLL)
+MPI_CALL(MPI_Test, POLL_TEST)
+MPI_CALL(MPI_Iprobe, POLL_PROBE)
+MPI_CALL(MPI_Iallreduce, NO_POLL)
+MPI_CALL(MPI_Bcast, NO_POLL)
+MPI_CALL(MPI_Exscan, NO_POLL)
+MPI_CALL(MPI_Allreduce, NO_POLL)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* output_jobs.h - random jobs with every kind of output, for tests that run one of them in two ways
+ * and compare the files. */
+#ifndef QFZ_TESTS_OUTPUT_JOBS_H
+#define QFZ_TESTS_OUTPUT_JOBS_H
+
+#include <sys/stat.h>
+
+#include "files.h"
+
+enum { JOB_SIDE = 23, JOB_BANDS = 3, JOB_NAMES = 64 };
+
+/* The outputs of one run, in a folder of its own: their names are the names of layers, too. */
+typedef struct job_outputs {
+    char dst[PATH_ROOM], labels[PATH_ROOM], regions[PATH_ROOM], pairs[PATH_ROOM];
+    char colors[PATH_ROOM], quicklook[PATH_ROOM], polygons[PATH_ROOM], forest[PATH_ROOM];
+} job_outputs;
+
+typedef struct job_case {
+    raster r;
+    oracle *o;
+    char src[PATH_ROOM], work[PATH_ROOM];
+    double omega[JOB_BANDS];
+    qfz_job base; /* without names of outputs */
+    bool has_table, has_pairs, has_colors, has_quicklook, has_polygons;
+} job_case;
+
+static const char *const job_columns[] = {
+    NULL, "default,perimeter,compactness,neighbours,px_first_x,px_first_y", "label,neighbours"};
+
+/* ---- The job. */
+
+static inline void job_write_source(job_case *p)
+{
+    static double transform[6] = {100, 2, 0, 500, 0, -3};
+    const int h = (int)p->r.image.h, w = (int)p->r.image.w;
+    const size_t plane = (size_t)h * (size_t)w * oracle_type_bytes(p->r.image.type);
+    char **options = files_options(p->r.image.type);
+    snprintf(p->src, sizeof p->src, "%s", scratch("src.tif"));
+    GDALDatasetH d = GDALCreate(GDALGetDriverByName("GTiff"), p->src, w, h, p->r.image.n_bands,
+                                files_type(p->r.image.type), options);
+    CSLDestroy(options);
+    files_must(d != NULL);
+    GDALSetGeoTransform(d, transform);
+    for (int b = 0; b < p->r.image.n_bands; b++)
+        files_must(GDALRasterIO(GDALGetRasterBand(d, b + 1), GF_Write, 0, 0, w, h,
+                                (char *)p->r.pixels + (size_t)b * plane, w, h,
+                                files_type(p->r.image.type), 0, 0) == CE_None);
+    GDALClose(d);
+    files_write_bytes(scratch("mask.tif"), p->r.valid, h, w);
+}
+
+static inline void job_choose_outputs(job_case *p)
+{
+    const bool is_saliency = p->base.task == QFZ_SALIENCY;
+    if (is_saliency) p->has_quicklook = check_chance(40);
+    if (is_saliency && check_chance(50))
+        p->base.layout = check_chance(50) ? QFZ_PIXEL : QFZ_KHALIMSKY;
+    if (is_saliency) return;
+    p->has_table = check_chance(70);
+    if (p->base.task == QFZ_FOREST) return;
+    p->has_pairs = check_chance(60);
+    p->has_colors = check_chance(60);
+    p->has_quicklook = check_chance(40);
+    p->has_polygons = check_chance(60);
+    if (p->has_table) p->base.columns = job_columns[check_pick(3)];
+    if (p->has_table && p->base.task == QFZ_LABEL && check_chance(30)) p->base.stats = p->src;
+    if (p->has_polygons && check_chance(40)) p->base.simplify_tolerance = 1;
+}
+
+static inline void job_case_make(job_case *p)
+{
+    static const qfz_task tasks[] = {QFZ_LABEL, QFZ_SIMPLIFY, QFZ_SALIENCY, QFZ_FOREST};
+    static const char *const names[] = {"label", "simplify", "saliency", "tree"};
+    static char mask[PATH_ROOM];
+    raster_make(&p->r, check_chance(60) ? 9 : JOB_SIDE, -1, JOB_BANDS);
+    const int64_t which = check_pick(4);
+    const qfz_task task = tasks[which];
+    p->base = qfz_job_default(task);
+    qfz_criterion *const m = &p->base.criterion;
+    m->connectivity = check_chance(50) ? 4 : 8;
+    m->distance = raster_distance(&p->r.image);
+    p->o = oracle_open(&p->r.image, m->connectivity, m->distance);
+    if (check_chance(30)) m->min_area = (uint64_t)(2 + check_pick(12));
+    m->has_alpha = task == QFZ_SIMPLIFY || (task == QFZ_LABEL && check_chance(80));
+    if (m->has_alpha) m->alpha = raster_alpha(p->o, &p->r);
+    for (int b = 0; b < p->r.image.n_bands; b++)
+        p->omega[b] = raster_omega(&p->r, b);
+    if (task == QFZ_SIMPLIFY) {
+        m->omega = p->omega;
+        m->n_omega = p->r.image.n_bands;
+    }
+    job_write_source(p);
+    job_choose_outputs(p);
+    snprintf(p->work, sizeof p->work, "%s", scratch("work"));
+    snprintf(mask, sizeof mask, "%s", scratch("mask.tif"));
+    p->base.src = p->src;
+    p->base.mask = mask;
+    p->base.engine = QFZ_ENGINE_CPU;
+    check_describe("%s, %dx%d, %d bands %s, %d-connected, %s, at least %d pixels", names[which],
+                   (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
+                   raster_types[p->r.image.type], m->connectivity, raster_distances[m->distance],
+                   (int)m->min_area);
+}
+
+static inline void job_vary(qfz_job *job)
+{
+    static const int32_t tiles[] = {1, 2, 3, 5, 7, 16};
+    job->tile_px = tiles[check_pick(6)];
+    job->n_threads = (int)(1 + check_pick(3));
+    job->memory_bytes = check_chance(25) ? INT64_C(160) << 20 : 0;
+}
+
+static inline const char *job_name_in(char path[PATH_ROOM], const char *folder, const char *name)
+{
+    snprintf(path, PATH_ROOM, "%s/%s/%s", files_.folder, folder, name);
+    return path;
+}
+
+/* Whether several processes write one file each: a layout other than edges is made by the last. */
+static inline bool job_has_parts(const qfz_job *job, int n_parts)
+{
+    return n_parts > 1 && job->layout == QFZ_EDGES;
+}
+
+/* The names of the outputs in a folder, which is made. */
+static inline void job_name_outputs(const job_case *p, qfz_job *job, job_outputs *out,
+                                    const char *folder, const char *extension)
+{
+    char name[32];
+    files_must(mkdir(scratch(folder), 0777) == 0);
+    snprintf(name, sizeof name, "dst.%s", extension);
+    job->dst = job_name_in(out->dst, folder, name);
+    snprintf(name, sizeof name, "labels.%s", extension);
+    if (job->task == QFZ_SIMPLIFY) job->labels = job_name_in(out->labels, folder, name);
+    if (job->task == QFZ_FOREST) job->forest = job_name_in(out->forest, folder, "tree.csv");
+    if (p->has_table) job->regions = job_name_in(out->regions, folder, "table.csv");
+    if (p->has_pairs) job->neighbours = job_name_in(out->pairs, folder, "pairs.csv");
+    if (p->has_colors) job->colors = job_name_in(out->colors, folder, "colors.tif");
+    if (p->has_quicklook) job->quicklook = job_name_in(out->quicklook, folder, "look.png");
+    if (p->has_polygons) job->polygons = job_name_in(out->polygons, folder, "polygons.fgb");
+}
+
+/* ---- Comparison. */
+
+static inline void job_same_bytes(const char *a, const char *b)
+{
+    if (a && b) CHECK(files_are_same(a, b), "%s differs", b);
+}
+
+static inline void job_same_pixels(const char *a, const char *b)
+{
+    grid x, y;
+    if (!a || !b || !grid_read(&x, a)) return;
+    if (grid_read(&y, b)) {
+        bool same = x.h == y.h && x.w == y.w && x.n_bands == y.n_bands && x.type == y.type;
+        for (int64_t i = 0; same && i < x.h * x.w * x.n_bands; i++)
+            same = same_value(x.values[i], y.values[i]);
+        CHECK(same, "%s differs", b);
+        grid_free(&y);
+    }
+    grid_free(&x);
+}
+
+static inline void job_same_outputs(const qfz_job *a, const qfz_job *b)
+{
+    job_same_pixels(a->dst, b->dst);
+    job_same_pixels(a->labels, b->labels);
+    job_same_pixels(a->colors, b->colors);
+    job_same_bytes(a->regions, b->regions);
+    job_same_bytes(a->neighbours, b->neighbours);
+    job_same_bytes(a->quicklook, b->quicklook);
+    job_same_bytes(a->polygons, b->polygons);
+    job_same_bytes(a->forest, b->forest);
+}
+
+/* Nothing temporary is left: hidden names, or more than two files in the folder of the work. */
+static inline void job_none_left(const char *folder, int most)
+{
+    char **names = VSIReadDir(folder);
+    int n = 0;
+    for (int i = 0; names && names[i]; i++) {
+        if (!strcmp(names[i], ".") || !strcmp(names[i], "..")) continue;
+        CHECK(names[i][0] != '.', "left behind: %s", names[i]);
+        n++;
+    }
+    CHECK(n <= most, "%s: %d files", folder, n);
+    CSLDestroy(names);
+}
+
+#endif
