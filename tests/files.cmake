@@ -10,6 +10,17 @@ foreach(subject api jobs alphas check plan handles stops keep parts region_parts
     qfz_add_test(test_${subject} property/test_${subject}.c oracle/oracle.c)
     target_include_directories(test_${subject} SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
 endforeach()
+# The same jobs on ranks.  Leaks inside MPI are not reported.
+add_executable(test_ranks property/test_ranks.c oracle/oracle.c)
+target_link_libraries(test_ranks PRIVATE qfz_objects qfz_gpu_objects ${QFZ_GPU_NEEDS} qfz_flags)
+target_include_directories(test_ranks PRIVATE . oracle property)
+target_include_directories(test_ranks SYSTEM PRIVATE ${GDAL_INCLUDE_DIRS})
+foreach(n 2 5)
+    qfz_add_shell_test(test_ranks_${n} python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/on_ranks.py
+        $<TARGET_FILE:test_ranks> ${n} ${n})
+    set_tests_properties(test_ranks_${n} PROPERTIES LABELS unit RESOURCE_LOCK ranks
+        ENVIRONMENT "LSAN_OPTIONS=detect_leaks=0;ASAN_OPTIONS=detect_leaks=0")
+endforeach()
 # Allocations go to the test, which lets some of them fail.
 target_link_options(test_keep PRIVATE -Wl,--wrap=qfz_alloc,--wrap=qfz_alloc_large)
 

@@ -130,10 +130,11 @@ static qfz_status prepare(job_run *c, qfz_error *err)
  * as complete, as a process that is killed until then joins once more. */
 static void delete_parts(const job_run *c)
 {
+    const int n_parts = c->work ? qfz_work_folder_n_parts(c->work) : c->ranks->n;
     if (c->ranks->rank > 0) return;
-    qfz_outputs_delete_parts(c->job);
+    qfz_outputs_delete_parts(c->job, n_parts);
     for (int64_t i = 0; i < c->alphas.n; i++)
-        qfz_outputs_delete_parts(c->alphas.list[i].setup.job);
+        qfz_outputs_delete_parts(c->alphas.list[i].setup.job, n_parts);
 }
 
 /* *done: a resumed job is complete already; its counts are in *report. */

@@ -279,10 +279,15 @@ void qfz_outputs_delete_part(const qfz_job *job, int part, int n_parts)
     qfz_forest_gather_delete(job, part, n_parts);
 }
 
-void qfz_outputs_delete_parts(const qfz_job *job)
+void qfz_outputs_delete_parts(const qfz_job *job, int n_parts)
 {
+    char edges[QFZ_PATH_BYTES];
+    if (n_parts == 1) return;
     if (job->regions) qfz_part_files_delete_all(job->regions);
     if (job->forest) qfz_part_files_delete_all(job->forest);
+    if (qfz_outputs_has_layout(job) &&
+        qfz_outputs_name_edges(edges, job->dst, n_parts, NULL) == QFZ_OK)
+        qfz_parts_remove(edges);
 }
 
 void qfz_outputs_abandon(const qfz_outputs *out)

@@ -89,9 +89,8 @@ double qfz_outputs_share(const qfz_run *run);
  * outputs of all n alphas their final names. */
 qfz_status qfz_outputs_join(qfz_outputs *list, int64_t n, qfz_error *err);
 
-/* Deletes the files beside tables that parts, of any number of processes, have left for the one
- * that joins them. */
-void qfz_outputs_delete_parts(const qfz_job *job);
+/* Deletes the files beside outputs that parts have left for the process that joins them. */
+void qfz_outputs_delete_parts(const qfz_job *job, int n_parts);
 
 /* Deletes the parts of all processes after a failure.  Called by one of them, after all have closed
  * their outputs. */

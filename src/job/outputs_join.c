@@ -126,7 +126,6 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     if (is_vrt) st = join_parts(out, &options, &spec, NULL, err);
     qfz_sink_close(out->sinks[QFZ_MAIN]);
     out->sinks[QFZ_MAIN] = NULL;
-    if (out->specs[QFZ_MAIN].n_parts > 0) qfz_parts_remove(edges.path);
 
 cleanup:
     qfz_sink_close(layout);

@@ -19,7 +19,7 @@ typedef struct job_outputs {
 typedef struct job_case {
     raster r;
     oracle *o;
-    char src[PATH_ROOM], work[PATH_ROOM];
+    char src[PATH_ROOM], mask[PATH_ROOM], made[PATH_ROOM], work[PATH_ROOM];
     double omega[JOB_BANDS];
     qfz_job base; /* without names of outputs */
     bool has_table, has_pairs, has_colors, has_quicklook, has_polygons;
@@ -28,15 +28,21 @@ typedef struct job_case {
 static const char *const job_columns[] = {
     NULL, "default,perimeter,compactness,neighbours,px_first_x,px_first_y", "label,neighbours"};
 
+/* False in a process that has the same cases as another, whose files it uses. */
+__attribute__((unused)) static bool job_makes_files = true;
+
 /* ---- The job. */
 
-static inline void job_write_source(job_case *p)
+/* options: of creation, which are freed. */
+static inline void job_write_source(const job_case *p, char **options)
 {
     static double transform[6] = {100, 2, 0, 500, 0, -3};
     const int h = (int)p->r.image.h, w = (int)p->r.image.w;
     const size_t plane = (size_t)h * (size_t)w * oracle_type_bytes(p->r.image.type);
-    char **options = files_options(p->r.image.type);
-    snprintf(p->src, sizeof p->src, "%s", scratch("src.tif"));
+    if (!job_makes_files) {
+        CSLDestroy(options);
+        return;
+    }
     GDALDatasetH d = GDALCreate(GDALGetDriverByName("GTiff"), p->src, w, h, p->r.image.n_bands,
                                 files_type(p->r.image.type), options);
     CSLDestroy(options);
@@ -52,55 +58,87 @@ static inline void job_write_source(job_case *p)
 
 static inline void job_choose_outputs(job_case *p)
 {
-    const bool is_saliency = p->base.task == QFZ_SALIENCY;
+    const qfz_task task = p->base.task;
+    const bool is_saliency = task == QFZ_SALIENCY;
     if (is_saliency) p->has_quicklook = check_chance(40);
     if (is_saliency && check_chance(50))
         p->base.layout = check_chance(50) ? QFZ_PIXEL : QFZ_KHALIMSKY;
     if (is_saliency) return;
-    p->has_table = check_chance(70);
-    if (p->base.task == QFZ_FOREST) return;
+    p->has_table = check_chance(70) || task == QFZ_REGIONS;
+    if (task == QFZ_FOREST) return;
     p->has_pairs = check_chance(60);
     p->has_colors = check_chance(60);
     p->has_quicklook = check_chance(40);
     p->has_polygons = check_chance(60);
     if (p->has_table) p->base.columns = job_columns[check_pick(3)];
-    if (p->has_table && p->base.task == QFZ_LABEL && check_chance(30)) p->base.stats = p->src;
+    if (p->has_table && task != QFZ_SIMPLIFY && check_chance(30)) p->base.stats = p->src;
     if (p->has_polygons && check_chance(40)) p->base.simplify_tolerance = 1;
 }
 
-static inline void job_case_make(job_case *p)
+static inline void job_choose_criterion(job_case *p)
 {
-    static const qfz_task tasks[] = {QFZ_LABEL, QFZ_SIMPLIFY, QFZ_SALIENCY, QFZ_FOREST};
-    static const char *const names[] = {"label", "simplify", "saliency", "tree"};
-    static char mask[PATH_ROOM];
-    raster_make(&p->r, check_chance(60) ? 9 : JOB_SIDE, -1, JOB_BANDS);
-    const int64_t which = check_pick(4);
-    const qfz_task task = tasks[which];
-    p->base = qfz_job_default(task);
+    const qfz_task task = p->base.task;
     qfz_criterion *const m = &p->base.criterion;
     m->connectivity = check_chance(50) ? 4 : 8;
     m->distance = raster_distance(&p->r.image);
     p->o = oracle_open(&p->r.image, m->connectivity, m->distance);
     if (check_chance(30)) m->min_area = (uint64_t)(2 + check_pick(12));
-    m->has_alpha = task == QFZ_SIMPLIFY || (task == QFZ_LABEL && check_chance(80));
+    m->has_alpha =
+        task == QFZ_SIMPLIFY || task == QFZ_CUT || (task == QFZ_LABEL && check_chance(80));
     if (m->has_alpha) m->alpha = raster_alpha(p->o, &p->r);
     for (int b = 0; b < p->r.image.n_bands; b++)
         p->omega[b] = raster_omega(&p->r, b);
-    if (task == QFZ_SIMPLIFY) {
-        m->omega = p->omega;
-        m->n_omega = p->r.image.n_bands;
-    }
-    job_write_source(p);
+    if (task != QFZ_SIMPLIFY) return;
+    m->omega = p->omega;
+    m->n_omega = p->r.image.n_bands;
+}
+
+/* A job whose output is the source of the job itself: a hierarchy to be cut, or labels. */
+static inline qfz_job job_before(job_case *p)
+{
+    qfz_job first = qfz_job_default(p->base.task == QFZ_CUT ? QFZ_SALIENCY : QFZ_LABEL);
+    first.src = p->src;
+    first.mask = p->mask;
+    first.engine = QFZ_ENGINE_CPU;
+    first.criterion = p->base.criterion;
+    first.criterion.has_alpha = false;
+    first.dst = p->made;
+    snprintf(p->made, sizeof p->made, "%s", scratch("made.tif"));
+    return first;
+}
+
+/* Makes a case; run() runs a job that makes a source. */
+static inline bool job_case_make(job_case *p, bool (*run)(const qfz_job *job))
+{
+    static const qfz_task tasks[] = {QFZ_LABEL,  QFZ_SIMPLIFY, QFZ_SALIENCY,
+                                     QFZ_FOREST, QFZ_CUT,      QFZ_REGIONS};
+    static const char *const names[] = {"label", "simplify", "saliency", "tree", "cut", "regions"};
+    raster_make(&p->r, check_chance(60) ? 9 : JOB_SIDE, -1, JOB_BANDS);
+    const int64_t which = check_pick(6);
+    p->base = qfz_job_default(tasks[which]);
+    job_choose_criterion(p);
+    snprintf(p->src, sizeof p->src, "%s", scratch("src.tif"));
+    job_write_source(p, files_options(p->r.image.type));
     job_choose_outputs(p);
     snprintf(p->work, sizeof p->work, "%s", scratch("work"));
-    snprintf(mask, sizeof mask, "%s", scratch("mask.tif"));
+    snprintf(p->mask, sizeof p->mask, "%s", scratch("mask.tif"));
     p->base.src = p->src;
-    p->base.mask = mask;
+    p->base.mask = p->mask;
     p->base.engine = QFZ_ENGINE_CPU;
+    const qfz_criterion *const m = &p->base.criterion;
     check_describe("%s, %dx%d, %d bands %s, %d-connected, %s, at least %d pixels", names[which],
                    (int)p->r.image.h, (int)p->r.image.w, p->r.image.n_bands,
                    raster_types[p->r.image.type], m->connectivity, raster_distances[m->distance],
                    (int)m->min_area);
+    if (tasks[which] != QFZ_CUT && tasks[which] != QFZ_REGIONS) return true;
+    const qfz_job first = job_before(p);
+    p->base.src = p->made;
+    p->base.mask = NULL;
+    p->base.criterion = qfz_job_default(tasks[which]).criterion;
+    p->base.criterion.has_alpha = tasks[which] == QFZ_CUT;
+    p->base.criterion.alpha = first.criterion.alpha;
+    p->base.criterion.distance = QFZ_LINF; /* for statistics of any bands */
+    return run(&first);
 }
 
 static inline void job_vary(qfz_job *job)
@@ -128,9 +166,9 @@ static inline void job_name_outputs(const job_case *p, qfz_job *job, job_outputs
                                     const char *folder, const char *extension)
 {
     char name[32];
-    files_must(mkdir(scratch(folder), 0777) == 0);
+    if (job_makes_files) files_must(mkdir(scratch(folder), 0777) == 0);
     snprintf(name, sizeof name, "dst.%s", extension);
-    job->dst = job_name_in(out->dst, folder, name);
+    if (job->task != QFZ_REGIONS) job->dst = job_name_in(out->dst, folder, name);
     snprintf(name, sizeof name, "labels.%s", extension);
     if (job->task == QFZ_SIMPLIFY) job->labels = job_name_in(out->labels, folder, name);
     if (job->task == QFZ_FOREST) job->forest = job_name_in(out->forest, folder, "tree.csv");
