@@ -294,6 +294,5 @@ void qfz_outputs_abandon(const qfz_outputs *out)
 {
     for (int i = 0; i < out->n_rasters; i++)
         if (out->specs[i].n_parts > 0) qfz_parts_delete(out->specs[i].path);
-    for (int part = 0; part < out->run->n_parts; part++)
-        qfz_outputs_delete_part(out->run->setup->job, part, out->run->n_parts);
+    qfz_outputs_delete_parts(out->run->setup->job, out->run->n_parts);
 }

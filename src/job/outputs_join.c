@@ -77,14 +77,14 @@ static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
     return st;
 }
 
-/* Commits a raster of parts.  whole: the file merged from them; NULL: a VRT over them. */
+/* Makes a VRT over the parts of a raster. */
 static qfz_status join_parts(const qfz_outputs *out, const qfz_sink_options *options,
-                             const qfz_sink_spec *spec, qfz_sink *whole, qfz_error *err)
+                             const qfz_sink_spec *spec, qfz_error *err)
 {
     int64_t *rows = NULL;
     QFZ_TRY(qfz_outputs_rows(out, spec, &rows, err));
-    if (out->journal && !whole) qfz_output_clean(spec->path, stage_of(out));
-    const qfz_status st = qfz_parts_join(out->run->source, options, spec, rows, whole, err);
+    if (out->journal) qfz_output_clean(spec->path, stage_of(out));
+    const qfz_status st = qfz_parts_join(out->run->source, options, spec, rows, err);
     free(rows);
     return st;
 }
@@ -102,7 +102,7 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     qfz_sink *layout = NULL;
     qfz_status st;
     if (edges.n_parts > 0) {
-        QFZ_TRY(join_parts(out, &edges_options, &edges, NULL, err));
+        QFZ_TRY(join_parts(out, &edges_options, &edges, err));
         qfz_sink_close(out->sinks[QFZ_MAIN]);
         out->sinks[QFZ_MAIN] = NULL;
         edges.n_parts = 0;
@@ -123,7 +123,7 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     if (out->picture) QFZ_TRY_OR(st, cleanup, qfz_png_place(out->picture, err));
     QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
     if (out->picture) QFZ_TRY_OR(st, cleanup, qfz_png_commit(out->picture, err));
-    if (is_vrt) st = join_parts(out, &options, &spec, NULL, err);
+    if (is_vrt) st = join_parts(out, &options, &spec, err);
     qfz_sink_close(out->sinks[QFZ_MAIN]);
     out->sinks[QFZ_MAIN] = NULL;
 
@@ -173,7 +173,7 @@ static qfz_status place(qfz_outputs *out, qfz_error *err)
         const qfz_sink_options options = qfz_outputs_options(out, i);
         if (qfz_outputs_hides(out, i)) continue;
         if (qfz_output_is_vrt(job->format, out->specs[i].path))
-            QFZ_TRY(join_parts(out, &options, &out->specs[i], NULL, err));
+            QFZ_TRY(join_parts(out, &options, &out->specs[i], err));
         else if (out->sinks[i])
             QFZ_TRY(place_raster(out, out->sinks[i], out->specs[i].path, err));
     }
@@ -192,11 +192,10 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
     if (out->forest_table) QFZ_TRY(qfz_table_commit(out->forest_table, err));
     if (out->picture) QFZ_TRY(qfz_png_commit(out->picture, err));
     for (int i = 0; i < out->n_rasters; i++) {
-        const qfz_sink_options options = qfz_outputs_options(out, i);
         if (qfz_outputs_hides(out, i) || qfz_output_is_vrt(job->format, out->specs[i].path))
             continue;
         if (out->specs[i].n_parts > 0)
-            QFZ_TRY(join_parts(out, &options, &out->specs[i], out->sinks[i], err));
+            QFZ_TRY(qfz_parts_commit(&out->specs[i], out->sinks[i], err));
         else
             QFZ_TRY(qfz_sink_commit(out->sinks[i], err));
     }

@@ -14,18 +14,40 @@
 #include "raster/paths.h"
 #include "raster/text.h"
 
-qfz_status qfz_part_folder_hidden(char **folder, const char *path, qfz_error *err)
+/* Names are made without allocations: when memory is short, parts are deleted. */
+enum { FOLDER_BYTES = 8192 };
+
+static bool name_shown(char folder[FOLDER_BYTES], const char *path)
 {
-    if (qfz_object_is(path)) return qfz_part_folder_shown(folder, path, err);
+    const size_t n = strlen(path) - (EQUAL(CPLGetExtension(path), "vrt") ? 4 : 0);
+    return snprintf(folder, FOLDER_BYTES, "%.*s.parts", (int)n, path) < FOLDER_BYTES;
+}
+
+static bool name_hidden(char folder[FOLDER_BYTES], const char *path)
+{
     const char *const slash = strrchr(path, '/');
     const int n = slash ? (int)(slash - path) + 1 : 0;
-    return qfz_text_print(folder, err, "%.*s.%s.qfz-parts", n, path, path + n);
+    if (qfz_object_is(path)) return name_shown(folder, path);
+    return snprintf(folder, FOLDER_BYTES, "%.*s.%s.qfz-parts", n, path, path + n) < FOLDER_BYTES;
+}
+
+static qfz_status copy_name(char **copy, bool fits, const char *folder, const char *path,
+                            qfz_error *err)
+{
+    if (!fits) return qfz_fail(err, QFZ_EARG, "%s: the name is too long", path);
+    return qfz_text_copy(copy, folder, err);
+}
+
+qfz_status qfz_part_folder_hidden(char **folder, const char *path, qfz_error *err)
+{
+    char name[FOLDER_BYTES];
+    return copy_name(folder, name_hidden(name, path), name, path, err);
 }
 
 qfz_status qfz_part_folder_shown(char **folder, const char *path, qfz_error *err)
 {
-    const size_t n = strlen(path) - (EQUAL(CPLGetExtension(path), "vrt") ? 4 : 0);
-    return qfz_text_print(folder, err, "%.*s.parts", (int)n, path);
+    char name[FOLDER_BYTES];
+    return copy_name(folder, name_shown(name, path), name, path, err);
 }
 
 /* The name of a part in its folder; parts are counted from 1 here. */
@@ -115,11 +137,17 @@ static bool is_part(const char *name, const char *path, int *n_parts)
     return strncmp(name, stem, n) == 0 && sscanf(name + n, "-%d-of-%d.", &part, n_parts) == 2;
 }
 
-/* Deletes the parts of path, but not those of n_to_keep parts. */
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Deletes the parts of path, but not those of n_to_keep parts; the first one first. */
 static void delete_parts(const char *folder, const char *path, int n_to_keep)
 {
     char **const names = VSIReadDir(folder);
     int n_parts;
+    if (names) qsort(names, (size_t)CSLCount(names), sizeof *names, compare_names);
     for (char **name = names; name && *name; name++)
         if (is_part(*name, path, &n_parts) && n_parts != n_to_keep)
             (void)VSIUnlink(CPLSPrintf("%s/%s", folder, *name));
@@ -135,9 +163,9 @@ void qfz_part_folder_delete(const char *folder, const char *path)
 /* Deletes the parts in the hidden folder of path, and without parts to be kept the folder. */
 static void delete_hidden(const char *path, int n_to_keep)
 {
-    char *folder = NULL;
+    char folder[FOLDER_BYTES];
     qfz_error_trap trap;
-    if (qfz_part_folder_hidden(&folder, path, NULL) != QFZ_OK) return;
+    if (!name_hidden(folder, path)) return;
     qfz_error_trap_begin(&trap);
     /* in a bucket, parts below a VRT are an output */
     if (qfz_path_is_folder(folder) && !(qfz_object_is(path) && qfz_path_exists(path))) {
@@ -145,7 +173,6 @@ static void delete_hidden(const char *path, int n_to_keep)
         if (n_to_keep == 0) (void)VSIRmdir(folder);
     }
     qfz_error_trap_end(&trap);
-    free(folder);
 }
 
 void qfz_parts_delete(const char *path)
@@ -160,12 +187,11 @@ void qfz_parts_delete_others(const char *path, int n_parts)
 
 void qfz_parts_remove(const char *path)
 {
-    char *folder = NULL;
+    char folder[FOLDER_BYTES];
     qfz_error_trap trap;
-    if (qfz_part_folder_shown(&folder, path, NULL) != QFZ_OK) return;
+    if (!name_shown(folder, path)) return;
     qfz_error_trap_begin(&trap);
     (void)VSIUnlink(path);
     if (qfz_path_is_folder(folder)) qfz_part_folder_delete(folder, path);
     qfz_error_trap_end(&trap);
-    free(folder);
 }

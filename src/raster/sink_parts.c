@@ -143,8 +143,8 @@ static qfz_status take_folder_back(const char *hidden, const char *shown, const 
     return move_folder(shown, hidden, path, err);
 }
 
-static qfz_status join_as_vrt(const qfz_source *source, const qfz_sink_options *options,
-                              const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
+qfz_status qfz_parts_join(const qfz_source *source, const qfz_sink_options *options,
+                          const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
 {
     char *temp = NULL, *hidden = NULL, *shown = NULL, *one = NULL;
     qfz_placement placement = {.retry = options->output.retry};
@@ -174,20 +174,13 @@ cleanup:
     return st;
 }
 
-/* Deletes the first part first: if it is missing, an earlier join was killed while it deleted
- * parts. */
-static qfz_status join_as_file(const qfz_sink_spec *spec, const int64_t *rows, qfz_sink *whole,
-                               qfz_error *err)
+/* Parts are deleted from the first one on: if that is missing, an earlier commit was killed while
+ * it deleted parts. */
+qfz_status qfz_parts_commit(const qfz_sink_spec *spec, qfz_sink *whole, qfz_error *err)
 {
-    char *one = NULL;
-    QFZ_TRY(first_path(&one, spec, rows, err));
-    const qfz_status st = whole ? qfz_sink_commit(whole, err) : QFZ_OK;
-    if (st == QFZ_OK) {
-        (void)VSIUnlink(one);
-        qfz_parts_delete(spec->path);
-    }
-    free(one);
-    return st;
+    if (whole) QFZ_TRY(qfz_sink_commit(whole, err));
+    qfz_parts_delete(spec->path);
+    return QFZ_OK;
 }
 
 /* True if an earlier join was killed after its commit: it deleted the first part. */
@@ -235,13 +228,4 @@ qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source,
     }
     *whole = c.to;
     return QFZ_OK;
-}
-
-qfz_status qfz_parts_join(const qfz_source *source, const qfz_sink_options *options,
-                          const qfz_sink_spec *spec, const int64_t *rows, qfz_sink *whole,
-                          qfz_error *err)
-{
-    if (qfz_output_is_vrt(options->format, spec->path))
-        return join_as_vrt(source, options, spec, rows, err);
-    return join_as_file(spec, rows, whole, err);
 }

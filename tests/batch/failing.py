@@ -60,6 +60,7 @@ ON_RANKS = {
                  ["o.tif", "l.tif"]),
     "saliency": (["saliency", *ENGINE, "--merge", "--work", "w", "../src.tif", "o.tif"],
                  ["o.tif"]),
+    "layout": (["saliency", *ENGINE, "--layout", "pixel", "../src.tif", "o.tif"], ["o.tif"]),
     "regions": (["regions", *COMMON, "--table", "t.csv", "--polygons", "p.fgb", "../labels.tif"],
                 ["t.csv", "p.fgb"]),
 }
@@ -89,10 +90,7 @@ def run_failing(name, extra):
             os.remove(left)
     here = os.getcwd()
     environment = {**os.environ, "QFZ_FAIL_FOLDER": here, "QFZ_FAIL_MARK": here + "/mark",
-                   "QFZ_FAIL_COUNT": here + "/count", "QFZ_FAIL_RANK": "1" if RANKS else "",
-                   **extra}
-    if not RANKS:
-        del environment["QFZ_FAIL_RANK"]
+                   "QFZ_FAIL_COUNT": here + "/count", **extra}
     words = [*BEFORE, "env", "LD_PRELOAD=" + SHIM, test.qfz, *JOBS[name][0]]
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True, cwd="run", env=environment,
@@ -142,6 +140,8 @@ def check_end(name, what, status, err, kind):
 def failing(name, kind, error):
     """Every n-th call, or MOST of them, once and for ever."""
     base = {"QFZ_FAIL_CALL": kind, "QFZ_FAIL_ERRNO": str(error)}
+    if RANKS:
+        base["QFZ_FAIL_RANK"] = test.random.choice("01")  # rank 0 joins the parts
     status, err, _, n_calls = run_failing(name, base)
     if not test.check(status == 0, f"{name}, no {kind} fails: status {status}: {err}"):
         return
