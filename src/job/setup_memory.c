@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "job/label_outputs.h"
 #include "regions/regions.h"
 
 static const int64_t mebi = 1 << 20;
@@ -90,9 +91,16 @@ static void spare_threads(qfz_setup *setup, bool (*fits)(const qfz_setup *setup)
 }
 
 /* What the process has in memory beside tiles and caches, measured with GDAL 3.6 on x86-64: the
- * program and its libraries; writers of rasters; writers of tables; a job of several ranks; a
- * thread with its stack, heap and dataset. */
-enum { PROGRAM_MB = 50, WRITER_MB = 19, TABLE_MB = 5, RANKS_MB = 24, THREAD_KB = 1024 };
+ * program and its libraries; writers of rasters; writers of tables; what reads the labels again;
+ * a job of several ranks; a thread with its stack, heap and dataset. */
+enum {
+    PROGRAM_MB = 50,
+    WRITER_MB = 19,
+    TABLE_MB = 5,
+    READING_MB = 4,
+    RANKS_MB = 24,
+    THREAD_KB = 1024
+};
 enum {
     TILE_BYTES = 500,     /* a tile in tables of all tiles */
     BLOCK_BYTES = 24,     /* a block of the source in each reader's tables */
@@ -121,6 +129,7 @@ static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
     const int64_t n_blocks = n_parts(info->w, info->block_w) * n_parts(info->h, info->block_h);
     const int64_t mb = PROGRAM_MB + (job->count_only ? 0 : WRITER_MB) +
                        (job->regions || job->polygons || job->forest ? TABLE_MB : 0) +
+                       (qfz_label_outputs_wanted(job) ? READING_MB : 0) +
                        (job->ranks && job->ranks->n > 1 ? RANKS_MB : 0);
     return mb * 1000000 + (int64_t)setup->n_threads * THREAD_KB * 1000 + n_tiles * TILE_BYTES +
            qfz_picture_bytes(job, info->w, info->h) +
