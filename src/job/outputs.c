@@ -190,8 +190,10 @@ qfz_status qfz_outputs_set_type(qfz_outputs *out, qfz_error *err)
 
 void qfz_outputs_close(qfz_outputs *out)
 {
-    for (int i = 0; i < QFZ_RASTERS; i++)
+    for (int i = 0; i < QFZ_RASTERS; i++) {
         qfz_sink_close(out->sinks[i]);
+        qfz_joined_close(out->joined[i]);
+    }
     qfz_table_close(out->table);
     qfz_attributes_close(out->attributes);
     if (out->labels) qfz_label_outputs_close(out->labels);

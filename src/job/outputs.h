@@ -28,10 +28,11 @@ typedef struct qfz_outputs {
     bool type_is_open; /* the type of specs[QFZ_MAIN] follows from the pixels of the only tile */
     bool hides_labels; /* specs[QFZ_SECOND] are labels that never get a name */
 
-    char edges[QFZ_PATH_BYTES];   /* path of the raster of edges, if that is not the result */
-    char hidden[QFZ_PATH_BYTES];  /* path of hidden labels */
-    qfz_sink *sinks[QFZ_RASTERS]; /* NULL: not open, or this process has no rows */
-    qfz_output_journal *journal;  /* NULL: none */
+    char edges[QFZ_PATH_BYTES];      /* path of the raster of edges, if that is not the result */
+    char hidden[QFZ_PATH_BYTES];     /* path of hidden labels */
+    qfz_sink *sinks[QFZ_RASTERS];    /* NULL: not open, or this process has no rows */
+    qfz_joined *joined[QFZ_RASTERS]; /* VRTs that have their names; else NULL */
+    qfz_output_journal *journal;     /* NULL: none */
     qfz_region_records *regions;
     qfz_table *table;
     qfz_attributes *attributes;   /* of the raster of labels, until it is finished; NULL: none */

@@ -77,16 +77,26 @@ static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
     return st;
 }
 
-/* Makes a VRT over the parts of a raster. */
-static qfz_status join_parts(const qfz_outputs *out, const qfz_sink_options *options,
+/* Makes a VRT over the parts of raster i. */
+static qfz_status join_parts(qfz_outputs *out, int i, const qfz_sink_options *options,
                              const qfz_sink_spec *spec, qfz_error *err)
 {
     int64_t *rows = NULL;
     QFZ_TRY(qfz_outputs_rows(out, spec, &rows, err));
     if (out->journal) qfz_output_clean(spec->path, stage_of(out));
-    const qfz_status st = qfz_parts_join(out->run->source, options, spec, rows, err);
+    const qfz_status st =
+        qfz_parts_join(&out->joined[i], out->run->source, options, spec, rows, err);
     free(rows);
     return st;
+}
+
+/* Deletes what the VRT of raster i has replaced. */
+static qfz_status settle(qfz_outputs *out, int i, qfz_error *err)
+{
+    QFZ_TRY(qfz_joined_settle(out->joined[i], err));
+    qfz_joined_close(out->joined[i]);
+    out->joined[i] = NULL;
+    return QFZ_OK;
 }
 
 /* Converts the complete raster of edges to the job's layout, and commits the result. */
@@ -102,7 +112,8 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     qfz_sink *layout = NULL;
     qfz_status st;
     if (edges.n_parts > 0) {
-        QFZ_TRY(join_parts(out, &edges_options, &edges, err));
+        QFZ_TRY(join_parts(out, QFZ_MAIN, &edges_options, &edges, err));
+        QFZ_TRY(settle(out, QFZ_MAIN, err));
         qfz_sink_close(out->sinks[QFZ_MAIN]);
         out->sinks[QFZ_MAIN] = NULL;
         edges.n_parts = 0;
@@ -122,8 +133,10 @@ static qfz_status convert_layout(qfz_outputs *out, qfz_error *err)
     QFZ_TRY_OR(st, cleanup, finish(out, layout, spec.path, err));
     if (out->picture) QFZ_TRY_OR(st, cleanup, qfz_png_place(out->picture, err));
     QFZ_TRY_OR(st, cleanup, qfz_sink_commit(layout, err));
+    if (is_vrt) QFZ_TRY_OR(st, cleanup, join_parts(out, QFZ_MAIN, &options, &spec, err));
     if (out->picture) QFZ_TRY_OR(st, cleanup, qfz_png_commit(out->picture, err));
-    if (is_vrt) st = join_parts(out, &options, &spec, err);
+    if (is_vrt) QFZ_TRY_OR(st, cleanup, settle(out, QFZ_MAIN, err));
+    st = QFZ_OK;
     qfz_sink_close(out->sinks[QFZ_MAIN]);
     out->sinks[QFZ_MAIN] = NULL;
 
@@ -164,8 +177,8 @@ static qfz_status place_raster(const qfz_outputs *out, qfz_sink *sink, const cha
     return qfz_sink_place(sink, err);
 }
 
-/* Gives all outputs their names, tables last.  A failure closes the sinks and the tables, which
- * take their files back; a VRT remains. */
+/* Gives all outputs their names, tables last.  A failure closes them, and they take their files
+ * back. */
 static qfz_status place(qfz_outputs *out, qfz_error *err)
 {
     const qfz_job *const job = out->run->setup->job;
@@ -173,7 +186,7 @@ static qfz_status place(qfz_outputs *out, qfz_error *err)
         const qfz_sink_options options = qfz_outputs_options(out, i);
         if (qfz_outputs_hides(out, i)) continue;
         if (qfz_output_is_vrt(job->format, out->specs[i].path))
-            QFZ_TRY(join_parts(out, &options, &out->specs[i], err));
+            QFZ_TRY(join_parts(out, i, &options, &out->specs[i], err));
         else if (out->sinks[i])
             QFZ_TRY(place_raster(out, out->sinks[i], out->specs[i].path, err));
     }
@@ -192,9 +205,10 @@ static qfz_status commit(qfz_outputs *out, qfz_error *err)
     if (out->forest_table) QFZ_TRY(qfz_table_commit(out->forest_table, err));
     if (out->picture) QFZ_TRY(qfz_png_commit(out->picture, err));
     for (int i = 0; i < out->n_rasters; i++) {
-        if (qfz_outputs_hides(out, i) || qfz_output_is_vrt(job->format, out->specs[i].path))
-            continue;
-        if (out->specs[i].n_parts > 0)
+        if (qfz_outputs_hides(out, i)) continue;
+        if (qfz_output_is_vrt(job->format, out->specs[i].path))
+            QFZ_TRY(settle(out, i, err));
+        else if (out->specs[i].n_parts > 0)
             QFZ_TRY(qfz_parts_commit(&out->specs[i], out->sinks[i], err));
         else
             QFZ_TRY(qfz_sink_commit(out->sinks[i], err));

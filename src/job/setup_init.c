@@ -152,6 +152,15 @@ static void give_reason(qfz_setup *setup, const char *reason)
     (void)snprintf(setup->engine_reason, sizeof setup->engine_reason, "%s", reason);
 }
 
+/* The number of GPUs that the job would take of those that are there; n_gpus as n_gpus_of(). */
+static int n_gpus_taken(const qfz_job *job, int n_gpus)
+{
+    const qfz_gpu_view *const view = job->gpu_view;
+    const int n_there = view ? view->count(view->arg) : 0;
+    if (n_there < 1) return n_gpus > 0 ? n_gpus : 1;
+    return n_gpus > 0 && n_gpus < n_there ? n_gpus : n_there;
+}
+
 /* True if QFZ_ENGINE_AUTO takes the CPU without a look at the GPUs themselves. */
 static bool cpu_is_first(qfz_setup *setup, int n_gpus)
 {
@@ -161,7 +170,7 @@ static bool cpu_is_first(qfz_setup *setup, int n_gpus)
                                   .counts_only = job->count_only,
                                   .n_px = process_px_of(setup),
                                   .n_threads = qfz_job_threads(job),
-                                  .n_gpus = n_gpus > 0 ? n_gpus : 1};
+                                  .n_gpus = n_gpus_taken(job, n_gpus)};
     const qfz_engine_times times = qfz_engine_times_of(&work);
     if (times.gpu_s == INFINITY || job->n_alphas > 0) {
         give_reason(setup, "the CPU engine computes jobs of this kind");

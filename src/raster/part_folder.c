@@ -78,6 +78,15 @@ qfz_status qfz_part_path(char **path, const qfz_sink_spec *spec, qfz_error *err)
     return st;
 }
 
+qfz_status qfz_part_path_first(char **path, const qfz_sink_spec *spec, const int64_t *rows,
+                               qfz_error *err)
+{
+    qfz_sink_spec first = *spec;
+    for (first.part = 0; rows[first.part] == rows[first.part + 1];)
+        first.part++;
+    return qfz_part_path(path, &first, err);
+}
+
 qfz_status qfz_part_folder_make(const qfz_sink_spec *spec, qfz_error *err)
 {
     char *folder = NULL;
@@ -152,6 +161,17 @@ static void delete_parts(const char *folder, const char *path, int n_to_keep)
         if (is_part(*name, path, &n_parts) && n_parts != n_to_keep)
             (void)VSIUnlink(CPLSPrintf("%s/%s", folder, *name));
     CSLDestroy(names);
+}
+
+char *qfz_part_folder_stranger(const char *folder, const char *path)
+{
+    char **const names = VSIReadDir(folder), *stranger = NULL;
+    int n_parts;
+    for (char **name = names; name && *name && !stranger; name++)
+        if (!EQUAL(*name, ".") && !EQUAL(*name, "..") && !is_part(*name, path, &n_parts))
+            stranger = CPLStrdup(*name);
+    CSLDestroy(names);
+    return stranger;
 }
 
 void qfz_part_folder_delete(const char *folder, const char *path)

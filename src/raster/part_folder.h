@@ -10,6 +10,10 @@
  * .out.vrt.qfz-parts/out-003-of-016.tif for part 2 of 16 of out.vrt; freed by free(). */
 qfz_status qfz_part_path(char **path, const qfz_sink_spec *spec, qfz_error *err);
 
+/* The same of the first part that has rows; part k has rows rows[k]..rows[k + 1]. */
+qfz_status qfz_part_path_first(char **path, const qfz_sink_spec *spec, const int64_t *rows,
+                               qfz_error *err);
+
 /* *path = the name of part `part` in another folder; freed by free(). */
 qfz_status qfz_part_path_in(char **path, const char *folder, const qfz_sink_spec *spec, int part,
                             qfz_error *err);
@@ -25,6 +29,9 @@ qfz_status qfz_part_folder_check(const qfz_sink_options *options, const qfz_sink
 
 /* Creates the hidden folder, unless another process has. */
 qfz_status qfz_part_folder_make(const qfz_sink_spec *spec, qfz_error *err);
+
+/* The name of a file in the folder that is no part of path; freed by CPLFree().  NULL: none. */
+char *qfz_part_folder_stranger(const char *folder, const char *path);
 
 /* Deletes the parts of path in a folder, and the folder if it is empty then. */
 void qfz_part_folder_delete(const char *folder, const char *path);

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "raster/sink_parts.h"
 
-#include <cpl_conv.h>
-#include <cpl_vsi.h>
 #include <stdlib.h>
 
 #include "core/memory.h"
-#include "raster/error_trap.h"
-#include "raster/object_store.h"
-#include "raster/output_format.h"
 #include "raster/part_folder.h"
-#include "raster/parts_vrt.h"
 #include "raster/paths.h"
 #include "raster/sink_write.h"
-#include "raster/temp_output.h"
 
 enum { COPY_SIDE = 512, COPY_BYTES = 32 << 20 }; /* copied at once: whole blocks */
 
@@ -96,11 +89,8 @@ cleanup:
     return st;
 }
 
-/* ------------------------------------------------------------------------------- a VRT over all */
-
-/* Opens every part, so that a missing or foreign part is found before the old output is touched. */
-static qfz_status check_all(const qfz_sink_options *options, const qfz_sink_spec *spec,
-                            const int64_t *rows, qfz_error *err)
+qfz_status qfz_parts_check(const qfz_sink_options *options, const qfz_sink_spec *spec,
+                           const int64_t *rows, qfz_error *err)
 {
     for (int part = 0; part < spec->n_parts; part++) {
         const qfz_sink_spec one = spec_of_part(spec, rows, part);
@@ -112,68 +102,6 @@ static qfz_status check_all(const qfz_sink_options *options, const qfz_sink_spec
     return QFZ_OK;
 }
 
-/* The path of the first part that has rows. */
-static qfz_status first_path(char **path, const qfz_sink_spec *spec, const int64_t *rows,
-                             qfz_error *err)
-{
-    qfz_sink_spec first = *spec;
-    for (first.part = 0; rows[first.part] == rows[first.part + 1];)
-        first.part++;
-    return qfz_part_path(path, &first, err);
-}
-
-static qfz_status move_folder(const char *from, const char *to, const char *path, qfz_error *err)
-{
-    qfz_error_trap trap;
-    qfz_error_trap_begin(&trap);
-    if (qfz_path_is_folder(to))
-        qfz_part_folder_delete(to, path); /* of the output that is replaced */
-    const bool ok = VSIRename(from, to) == 0;
-    qfz_error_trap_end(&trap);
-    if (ok) return QFZ_OK;
-    return qfz_error_trap_fail(&trap, err, QFZ_EIO, to,
-                               "the folder of parts could not be renamed to this name");
-}
-
-/* A join that was killed between its two renames has moved the folder only. */
-static qfz_status take_folder_back(const char *hidden, const char *shown, const char *path,
-                                   qfz_error *err)
-{
-    if (qfz_path_is_folder(hidden) || !qfz_path_is_folder(shown)) return QFZ_OK;
-    return move_folder(shown, hidden, path, err);
-}
-
-qfz_status qfz_parts_join(const qfz_source *source, const qfz_sink_options *options,
-                          const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
-{
-    char *temp = NULL, *hidden = NULL, *shown = NULL, *one = NULL;
-    qfz_placement placement = {.retry = options->output.retry};
-    const bool in_bucket = qfz_object_is(spec->path);
-    qfz_status st;
-    QFZ_TRY_OR(st, cleanup, qfz_part_folder_hidden(&hidden, spec->path, err));
-    QFZ_TRY_OR(st, cleanup, qfz_part_folder_shown(&shown, spec->path, err));
-    QFZ_TRY_OR(st, cleanup, first_path(&one, spec, rows, err));
-    QFZ_TRY_OR(st, cleanup,
-               qfz_temp_name(&temp, spec->path, "tmp", NULL, options->output.stage, err));
-    QFZ_TRY_OR(st, cleanup, take_folder_back(hidden, shown, spec->path, err));
-    QFZ_TRY_OR(st, cleanup, check_all(options, spec, rows, err));
-    QFZ_TRY_OR(st, cleanup,
-               qfz_parts_vrt_write(temp, source, spec, rows, CPLGetFilename(shown), one, err));
-    if (!in_bucket) QFZ_TRY_OR(st, cleanup, move_folder(hidden, shown, spec->path, err));
-    if (in_bucket) qfz_parts_delete_others(spec->path, spec->n_parts);
-    st = qfz_temp_place(temp, spec->path, options->output.overwrite, &placement, err);
-    if (st == QFZ_OK) st = qfz_placement_settle(&placement, err);
-
-cleanup:
-    qfz_placement_take_back(&placement);
-    if (st != QFZ_OK) qfz_temp_delete(temp);
-    free(temp);
-    free(hidden);
-    free(shown);
-    free(one);
-    return st;
-}
-
 /* Parts are deleted from the first one on: if that is missing, an earlier commit was killed while
  * it deleted parts. */
 qfz_status qfz_parts_commit(const qfz_sink_spec *spec, qfz_sink *whole, qfz_error *err)
@@ -183,34 +111,15 @@ qfz_status qfz_parts_commit(const qfz_sink_spec *spec, qfz_sink *whole, qfz_erro
     return QFZ_OK;
 }
 
-/* True if an earlier join was killed after its commit: it deleted the first part. */
-static qfz_status is_merged(const qfz_sink_spec *spec, const int64_t *rows, bool *merged,
-                            qfz_error *err)
+/* The commit deletes the first part first. */
+qfz_status qfz_parts_are_merged(const qfz_sink_spec *spec, const int64_t *rows, bool *merged,
+                                qfz_error *err)
 {
     char *one = NULL;
-    QFZ_TRY(first_path(&one, spec, rows, err));
+    QFZ_TRY(qfz_part_path_first(&one, spec, rows, err));
     *merged = !qfz_path_exists(one) && qfz_path_exists(spec->path);
     free(one);
     return QFZ_OK;
-}
-
-static qfz_status hide_again(const qfz_sink_spec *spec, qfz_error *err)
-{
-    char *hidden = NULL, *shown = NULL;
-    qfz_status st = qfz_part_folder_hidden(&hidden, spec->path, err);
-    if (st == QFZ_OK) st = qfz_part_folder_shown(&shown, spec->path, err);
-    if (st == QFZ_OK) st = take_folder_back(hidden, shown, spec->path, err);
-    free(hidden);
-    free(shown);
-    return st;
-}
-
-qfz_status qfz_parts_find(const qfz_sink_options *options, const qfz_sink_spec *spec,
-                          const int64_t *rows, bool *merged, qfz_error *err)
-{
-    *merged = false;
-    return qfz_output_is_vrt(options->format, spec->path) ? hide_again(spec, err)
-                                                          : is_merged(spec, rows, merged, err);
 }
 
 qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source,
@@ -219,7 +128,7 @@ qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source,
 {
     copying c = {.options = options, .progress = progress, .arg = arg};
     bool done;
-    QFZ_TRY(is_merged(spec, rows, &done, err));
+    QFZ_TRY(qfz_parts_are_merged(spec, rows, &done, err));
     if (done) return QFZ_OK;
     const qfz_status st = merge(&c, source, spec, rows, err);
     if (st != QFZ_OK) {

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""failing.py QFZ SHIM ranks|alone [SEED [MOST [JOBS]]]: the n-th call of a kind fails, once or for ever: an
+"""failing.py QFZ SHIM ranks|alone [SEED [MOST [JOBS [KINDS]]]]: the n-th call of a kind fails, once or for ever: an
 allocation, a read, a write, a rename, a thread, a message to another rank.  The command ends
 with its usual result, or with status 1, one message, no output and no temporary file.
 
-MOST: values of n for each command and kind, at random; 0: every n (DROPPED: always).  JOBS: names of commands."""
+MOST: values of n for each command and kind, at random; 0: every n (DROPPED: always).  JOBS, KINDS: some of
+them, with commas between; "all"."""
 import os
 import re
 import shutil
@@ -32,6 +33,9 @@ KINDS = [("malloc", ENOMEM), ("open", EACCES), ("read", EIO), ("write", EIO), ("
 if RANKS:
     KINDS = [("mpi", EIO), ("malloc", ENOMEM), ("write", ENOSPC), ("rename", EACCES)]
 
+# A VRT that has its name is taken back by renames: those that follow must not fail.
+TAKEN_BACK = ("vrts", "again")
+
 # GDAL drops failures of some writes, as those of a header: every n, always.
 DROPPED = ("saliency", "write", ENOSPC)
 
@@ -39,6 +43,9 @@ SIMPLIFY = ["simplify", "--alpha", "1", "--omega", "2", *ENGINE]
 ALONE = {
     "label": (["label", *ENGINE, "--regions", "t.csv", "../src.tif", "o.tif"], ["o.tif", "t.csv"]),
     "simplify": ([*SIMPLIFY, "--labels", "l.tif", "../src.tif", "o.tif"], ["o.tif", "l.tif"]),
+    "vrts": ([*SIMPLIFY, "--labels", "l.vrt", "../src.tif", "o.vrt"], ["o.vrt", "l.vrt"]),
+    "again": ([*SIMPLIFY, "--overwrite", "--labels", "l.vrt", "../src.tif", "o.vrt"],
+              ["o.vrt", "l.vrt"]),
     "least": (["label", *ENGINE, "--alpha", "1", "--min-area", "5", "../src.tif", "o.tif"],
               ["o.tif"]),
     "saliency": (["saliency", *ENGINE, "--work", "w", "../src.tif", "o.tif"], ["o.tif"]),
@@ -58,6 +65,8 @@ ON_RANKS = {
     "label": (["label", *ENGINE, "--merge", "../src.tif", "o.tif"], ["o.tif"]),
     "simplify": ([*SIMPLIFY, "--merge", "--labels", "l.tif", "../src.tif", "o.tif"],
                  ["o.tif", "l.tif"]),
+    "vrts": ALONE["vrts"],
+    "again": ALONE["again"],
     "saliency": (["saliency", *ENGINE, "--merge", "--work", "w", "../src.tif", "o.tif"],
                  ["o.tif"]),
     "layout": (["saliency", *ENGINE, "--layout", "pixel", "../src.tif", "o.tif"], ["o.tif"]),
@@ -69,8 +78,12 @@ BEFORE = ranks_of(2) if RANKS else []
 
 
 def result(path):
-    if path.endswith(".tif"):
-        return content(path)
+    """None: a raster that cannot be read, as a VRT without its parts."""
+    if path.endswith((".tif", ".vrt")):
+        try:
+            return content(path)
+        except subprocess.CalledProcessError:
+            return None
     with open(path, "rb") as whole:
         return whole.read()
 
@@ -80,6 +93,8 @@ def prepare(name):
     os.mkdir("run")
     if name == "run":
         shutil.copytree("summarised", "run/w")
+    if name == "again":
+        shutil.copytree("older", "run", dirs_exist_ok=True)
 
 
 def run_failing(name, extra):
@@ -119,7 +134,8 @@ def check_end(name, what, status, err, kind):
     may_stay = kind in ("unlink", "mpi")
     outputs = JOBS[name][1]
     there = [path for path in outputs if os.path.exists("run/" + path)]
-    left = [path for path in os.listdir("run") if path not in (*outputs, "w")]
+    parts = [path[:-4] + ".parts" for path in there if path.endswith(".vrt")]
+    left = [path for path in os.listdir("run") if path not in (*outputs, *parts, "w")]
     if status == 0:
         for path in outputs:
             good = path in there and result("run/" + path) == wanted[name][path]
@@ -133,7 +149,11 @@ def check_end(name, what, status, err, kind):
         # The last file of a work folder says that the outputs are complete.
         whole = (kind == "mpi" or re.search(r"w/\.?done", err)) and all(
             result("run/" + path) == wanted[name][path] for path in there)
-        test.check(whole or not there, f"{what}: failed, but there is {there}: {err}")
+        if name == "again":
+            whole = whole or all(result("run/" + path) == older[path] for path in outputs)
+            test.check(whole, f"{what}: failed, but {there} are not what they were: {err}")
+        else:
+            test.check(whole or not there, f"{what}: failed, but there is {there}: {err}")
     test.check(may_stay or not left, f"{what}: left behind: {left}: {err}")
 
 
@@ -152,7 +172,8 @@ def failing(name, kind, error):
         if RANKS and kind == "malloc":
             steps = [2, *steps] # before the job begins, when the other rank waits already
     for n in steps:
-        for always in ((False, True) if n < n_calls else (False,)):
+        once_only = n == n_calls or (kind == "rename" and name in TAKEN_BACK and n > 1)
+        for always in (False,) if once_only else (False, True):
             extra = {**base, "QFZ_FAIL_AT": str(n), **({"QFZ_FAIL_ALWAYS": "1"} if always else {})}
             status, err, failed, _ = run_failing(name, extra)
             ways[kind] = ways.get(kind, 0) + failed
@@ -179,14 +200,30 @@ def make_inputs():
         subprocess.run([test.qfz, *words], check=True, cwd="run")
 
 
+def make_older():
+    """Outputs that a job replaces, of one part."""
+    shutil.rmtree("run")
+    os.mkdir("run")
+    words = ["simplify", "--alpha", "0", *ENGINE, "--labels", "l.vrt", "../src.tif", "o.vrt"]
+    subprocess.run([test.qfz, *words], check=True, cwd="run")
+    os.rename("run", "older")
+    return {path: result("older/" + path) for path in ("o.vrt", "l.vrt")}
+
+
+def chosen(place, names):
+    """Those of the names that an argument selects."""
+    words = sys.argv[place] if len(sys.argv) > place else "all"
+    return [name for name in names if words == "all" or name in words.split(",")]
+
+
 ways = {}
 make_inputs()
+older = make_older()
 wanted = {name: without_failure(name) for name in JOBS}
-for job in JOBS:
-    if len(sys.argv) > 6 and job not in sys.argv[6].split(","):
-        continue
+for job in chosen(6, JOBS):
     for call, number in KINDS:
-        failing(job, call, number)
+        if call in chosen(7, {kind for kind, _ in KINDS}):
+            failing(job, call, number)
 print("calls that failed:", ways)
 test.check(any(ways.values()), "no call failed: is the library loaded?")
 test.finish()

@@ -473,6 +473,21 @@ static void takes_what_finishes_first(void)
     sim_set_compute_capability(90);
 }
 
+/* Of a raster that is large enough for many more. */
+static void counts_the_gpus_that_are_there(void)
+{
+    viewed v = {.n_there = 2};
+    const qfz_gpu_view view = {count_viewed, show_viewed, &v};
+    qfz_job job = job_of(QFZ_LABEL, "large.tif", 0, QFZ_ENGINE_AUTO, scratch("cuda.tif"));
+    qfz_plan plan = qfz_plan_default();
+    qfz_error err = {0};
+    check_describe("engine auto, two GPUs");
+    job.gpu_view = &view;
+    job.px_per_gpu = 1;
+    CHECK(qfz_job_plan(&job, &plan, &err) == QFZ_OK, "%s", err.message);
+    CHECK(strstr(plan.engine_reason, "on 2 GPUs"), "%s", plan.engine_reason);
+}
+
 /* With --engine auto, the job runs on the CPU, with a warning. */
 static void leaves_to_the_cpu_what_a_device_cannot_do(void)
 {
@@ -576,6 +591,7 @@ int main(int argc, char **argv)
     adds_up_in_parts();
     leaves_to_the_cpu_what_a_device_cannot_do();
     takes_what_finishes_first();
+    counts_the_gpus_that_are_there();
     leaves_to_the_cpu_what_no_device_can_take();
     leaves_to_the_cpu_what_does_not_start();
     has_a_way_for_every_tree();

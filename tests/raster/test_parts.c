@@ -157,11 +157,15 @@ static qfz_status join(const qfz_source *source, const qfz_sink_options *output,
                        const qfz_sink_spec *spec, const int64_t *rows, qfz_error *err)
 {
     qfz_sink *whole = NULL;
+    qfz_joined *joined = NULL;
     qfz_status st = QFZ_OK;
     if (!qfz_output_is_vrt(output->format, spec->path))
         st = qfz_parts_merge(&whole, source, output, spec, rows, ignore_progress, NULL, err);
     if (st == QFZ_OK && output->merge) st = qfz_parts_commit(spec, whole, err);
-    if (st == QFZ_OK && !output->merge) st = qfz_parts_join(source, output, spec, rows, err);
+    if (st == QFZ_OK && !output->merge)
+        st = qfz_parts_join(&joined, source, output, spec, rows, err);
+    if (st == QFZ_OK && joined) st = qfz_joined_settle(joined, err);
+    qfz_joined_close(joined);
     qfz_sink_close(whole);
     return st;
 }
@@ -436,6 +440,43 @@ static void nothing_appears_while_a_part_is_missing(void **state)
     }
 }
 
+/* The first of several VRTs of a job is taken back where a later output gets no name. */
+static void a_vrt_is_taken_back_with_its_parts(void **state)
+{
+    (void)state;
+    qfz_source *const source = make_source(GDT_Byte, "transform");
+    qfz_sink_options output = {.n_threads = 1};
+    qfz_sink_spec spec = sorts[0].spec, whole = sorts[0].spec;
+    char folder[] = "/tmp/qfz_parts_XXXXXX", path[64], note[64];
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/a.vrt", folder);
+    (void)snprintf(note, sizeof note, "%s/a.parts/note.txt", folder);
+    whole.path = whole_path;
+    write_rows(source, &output, &whole, 0, H);
+    spec.path = path;
+    for (int replaces = 0; replaces < 2; replaces++) {
+        qfz_joined *joined = NULL;
+        write_parts(source, &output, &spec);
+        OK(qfz_parts_join(&joined, source, &output, &spec, rows_of(&spec), &err));
+        assert_true(exists(path));
+        qfz_joined_close(joined);
+        assert_int_equal(exists(path), replaces);
+        if (replaces) shows_the_same(whole_path, path);
+        OK(join(source, &output, &spec, rows_of(&spec), &err)); /* the parts are where they were */
+        shows_the_same(whole_path, path);
+        assert_int_equal(count_files(folder), 2);
+        output.output.overwrite = true;
+    }
+    fclose(fopen(note, "w"));
+    write_parts(source, &output, &spec);
+    FAILS(join(source, &output, &spec, rows_of(&spec), &err), QFZ_EIO, "note.txt");
+    assert_true(exists(note));
+    shows_the_same(whole_path, path);
+    qfz_source_close(source);
+    VSIRmdirRecursive(folder);
+    clear();
+}
+
 static void what_is_replaced_is_replaced_with_its_parts(void **state)
 {
     (void)state;
@@ -542,6 +583,7 @@ int main(void)
         cmocka_unit_test(a_part_lies_where_its_rows_do),
         cmocka_unit_test(a_vrt_may_move_with_its_parts),
         cmocka_unit_test(nothing_appears_while_a_part_is_missing),
+        cmocka_unit_test(a_vrt_is_taken_back_with_its_parts),
         cmocka_unit_test(what_is_replaced_is_replaced_with_its_parts),
         cmocka_unit_test(parts_need_a_name_that_can_be_made_of_them),
         cmocka_unit_test(a_part_has_its_own_rows_only),
