@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""`label`, `saliency` and `cut` of Dask arrays that are larger than memory; needs Dask.
+"""`label`, `simplify`, `saliency` and `cut` of Dask arrays that are larger than memory; needs Dask.
 
 The results equal those of one pass over the whole image, with the same numbers of regions.  A graph
 reads each chunk twice: for its summary, and, after the summaries of all chunks have been stitched,
-for its result; once more with a minimum area, and once more with omega.  In between no chunk needs
-to stay in memory.
+for its result; once more with a minimum area, once more with omega, and once more to simplify.  In
+between no chunk needs to stay in memory.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,11 +19,12 @@ import dask.graph_manipulation
 import numpy as np
 import numpy.typing as npt
 
+from . import _painting
 from . import chunks as _chunks
 from ._arrays import ends_of_edges
 from ._structs import NO_EDGE
 
-__all__ = ["cut", "label", "saliency"]
+__all__ = ["cut", "label", "saliency", "simplify"]
 
 # Dask's functions have no type hints, or not in every version.
 da: Any = dask.array
@@ -71,42 +73,63 @@ def _read_after(arrays: dict[str, Any], stitched: Any) -> dict[str, Any]:
     }
 
 
+def _of_each_chunk(
+    function: Any,
+    grid: _chunks.Grid,
+    arrays: dict[str, Any],
+    options: dict[str, Any],
+    after: Any,
+    **given: Any,
+) -> list[list[Any]]:
+    """Return function(grid, row, column, ...) of each chunk.
+
+    after: what has been computed before; given: results for each chunk, by row and column.
+    """
+    task, parts = _delayed(function, pure=False), _read_after(arrays, after)
+
+    def call(y: int, x: int) -> Any:
+        chunk = {name: part[y, x] for name, part in parts.items()}
+        results = {name: result[y][x] for name, result in given.items()}
+        return task(grid, y, x, **chunk, **results, **options)
+
+    return [[call(y, x) for x in range(grid.n_columns)] for y in range(grid.n_rows)]
+
+
 def _stitch(
     grid: _chunks.Grid, arrays: dict[str, Any], options: dict[str, Any], before: Any
 ) -> Any:
     """Return the exteriors and the number of regions of one round; before: of the one before it."""
-    summarise = _delayed(_chunks.summarise, pure=False)
-    parts = _read_after(arrays, before)
-
-    def summary(y: int, x: int) -> Any:
-        given = {name: part[y, x] for name, part in parts.items()}
-        if before is not None:
-            given["exterior"] = before[0][y][x]
-        return summarise(grid, y, x, **given, **options)
-
-    summaries = [[summary(y, x) for x in range(grid.n_columns)] for y in range(grid.n_rows)]
+    given = {} if before is None else {"exterior": before[0]}
+    summaries = _of_each_chunk(_chunks.summarise, grid, arrays, options, before, **given)
     return _delayed(_chunks.stitch, pure=False, nout=2)(grid, summaries)
+
+
+def _stitch_all(grid: _chunks.Grid, arrays: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Return the exteriors, and the number of regions, of the last round."""
+    stitched: Any = None
+    for _ in range(grid.n_rounds):
+        stitched = _stitch(grid, arrays, options, stitched)
+    return stitched
+
+
+def _join(grid: _chunks.Grid, parts: list[list[Any]], planes: Sequence[int], dtype: Any) -> Any:
+    """Return the results of chunks as one array; planes: its axes before rows and columns."""
+
+    def block(y: int, x: int) -> Any:
+        rows, columns = grid.slices(y, x)
+        shape = (*planes, rows.stop - rows.start, columns.stop - columns.start)
+        return da.from_delayed(parts[y][x], shape, dtype)
+
+    return da.block([[block(y, x) for x in range(grid.n_columns)] for y in range(grid.n_rows)])
 
 
 def _run(grid: _chunks.Grid, arrays: dict[str, Any], options: dict[str, Any]) -> tuple[Any, Any]:
     """Return the result, and the number of regions, as Dask arrays."""
-    stitched: Any = None
-    for _ in range(grid.n_rounds):
-        stitched = _stitch(grid, arrays, options, stitched)
+    stitched = _stitch_all(grid, arrays, options)
     exteriors, n = stitched
-    again = _read_after(arrays, stitched)
-    resolve = _delayed(_chunks.resolve, pure=False)
+    resolved = _of_each_chunk(_chunks.resolve, grid, arrays, options, stitched, exterior=exteriors)
     planes = () if grid.result == "label" else (grid.n_directions,)
-    blocks: list[list[Any]] = []
-    for y in range(grid.n_rows):
-        blocks.append([])
-        for x in range(grid.n_columns):
-            rows, columns = grid.slices(y, x)
-            shape = (*planes, rows.stop - rows.start, columns.stop - columns.start)
-            given = {name: part[y, x] for name, part in again.items()}
-            part = resolve(grid, y, x, exterior=exteriors[y][x], **given, **options)
-            blocks[-1].append(da.from_delayed(part, shape, grid.result_dtype))
-    return da.block(blocks), da.from_delayed(n, (), np.uint64)
+    return _join(grid, resolved, planes, grid.result_dtype), da.from_delayed(n, (), np.uint64)
 
 
 def _image_and_mask(array: Any, mask: Any, channel_axis: int | None) -> dict[str, Any]:
@@ -185,6 +208,58 @@ def label(
     )
     axis = None if channel_axis is None else 0
     return _run(grid, arrays, {"background": background, "channel_axis": axis})
+
+
+def simplify(
+    array: Any,
+    alpha: float | None = math.inf,
+    distance: str = "linf",
+    connectivity: int = 4,
+    mask: Any = None,
+    omega: float | Sequence[float] | None = None,
+    min_area: int | None = None,
+    *,
+    channel_axis: int | None = None,
+    weights: Sequence[float] | None = None,
+) -> Any:
+    """Paint each (alpha, omega)-component of a Dask array with its mean.
+
+    Parameters are those of `label`.
+
+    Returns
+    -------
+    painted : dask.array.Array
+        The image that `qfz.simplify` gives for the whole image, to the bit, in the shape and type of
+        `array`.  Invalid pixels keep their values.
+
+    Examples
+    --------
+    >>> image = da.from_array(np.array([[10, 12, 50], [11, 52, 51]], dtype="u1"), (1, 2))
+    >>> print(simplify(image, omega=5).compute())
+    [[11 11 51]
+     [11 51 51]]
+    """
+    arrays = _image_and_mask(array, mask, channel_axis)
+    image = arrays["image"]
+    grid = _grid_of(
+        image,
+        alpha=math.inf if alpha is None else alpha,
+        distance=distance,
+        connectivity=connectivity,
+        weights=weights,
+        omega=omega,
+        min_area=min_area,
+    )
+    options = {"channel_axis": None if channel_axis is None else 0}
+    stitched = _stitch_all(grid, arrays, options)
+    exteriors, _ = stitched
+    sums = _of_each_chunk(_painting.sum_shared, grid, arrays, options, stitched, exterior=exteriors)
+    means = _delayed(_painting.means_of, pure=False)(grid, sums)
+    parts = _of_each_chunk(
+        _painting.paint, grid, arrays, options, means, exterior=exteriors, means=means
+    )
+    painted = _join(grid, parts, image.shape[:-2], image.dtype)
+    return painted if channel_axis is None else da.moveaxis(painted, 0, channel_axis)
 
 
 def saliency(

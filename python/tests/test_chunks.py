@@ -260,10 +260,56 @@ def test_dask_cuts_any_levels(lazy, random_image):
     assert n.compute(scheduler="sync") == expected[1]
 
 
+def wild_values(given):
+    """Pixels of all bits that the type has; half of the images of singles have infinities."""
+    words = given.rng.integers(0, 1 << 32, given.bands.shape, dtype=np.uint64).astype(np.uint32)
+    if given.dtype.kind != "f":
+        return words.astype(given.dtype)
+    return np.where(words % 8 < given.seed % 2, np.inf, words.view(np.float32)).astype(np.float32)
+
+
+def masked(given, image, axis):
+    return np.ma.MaskedArray(image, np.moveaxis(given.rng.random(given.bands.shape) < 0.1, 0, axis))
+
+
+@pytest.mark.parametrize("limits", [{}, *LIMITS])
+@pytest.mark.parametrize("values", ["few", "all", "masked"])
+def test_dask_simplifies(lazy, random_image, limits, values):
+    given, axis = random_image, int(random_image.rng.integers(-3, 3))
+    rule = {**rule_of(given), **limits_of(given, limits), "channel_axis": axis}
+    image = np.moveaxis(wild_values(given) if values == "all" else given.bands, 0, axis)
+    if values == "masked":
+        image = masked(given, image, axis)
+    chunks, valid = in_chunks(image, given.rng), in_chunks(given.valid, given.rng)
+    alpha = [given.alpha, np.inf, None][given.seed % 3]
+    expected = qfz.simplify(image, alpha, mask=given.valid, **rule)
+    painted = lazy.simplify(chunks, alpha, mask=valid, **rule)
+    assert (painted.shape, painted.dtype) == (expected.shape, expected.dtype)
+    painted = painted.compute(scheduler="sync")
+    assert np.ma.getdata(painted).tobytes() == np.ma.getdata(expected).tobytes()
+    np.testing.assert_array_equal(np.ma.getmask(painted), np.ma.getmask(expected))
+
+
+def test_dask_simplifies_one_band_and_bools(lazy):
+    rng = np.random.default_rng(5)
+    image = rng.random((9, 11)) < 0.6
+    painted = lazy.simplify(in_chunks(image, rng), omega=1, min_area=20)
+    expected = qfz.simplify(image, omega=1, min_area=20)
+    assert painted.dtype == bool
+    np.testing.assert_array_equal(painted.compute(scheduler="sync"), expected)
+
+
 @pytest.mark.parametrize(
-    ("limits", "passes"), [({}, 2), ({"min_area": 2}, 3), ({"omega": 1, "min_area": 2}, 4)]
+    ("function", "limits", "passes"),
+    [
+        ("label", {}, 2),
+        ("label", {"min_area": 2}, 3),
+        ("label", {"omega": 1, "min_area": 2}, 4),
+        ("simplify", {}, 3),
+        ("simplify", {"omega": 1, "min_area": 2}, 5),
+    ],
 )
-def test_dask_keeps_no_chunk_between_the_passes(lazy, limits, passes):
+def test_dask_keeps_no_chunk_between_the_passes(lazy, function, limits, passes):
     """Each chunk is read once in a pass, and after all summaries of the pass before."""
     import dask.array as da
 
@@ -276,8 +322,10 @@ def test_dask_keeps_no_chunk_between_the_passes(lazy, limits, passes):
     image = da.map_blocks(
         read, chunks=((4,) * 3, (4,) * 3), dtype=np.uint8, meta=np.array((), "u1")
     )
-    labels, _ = lazy.label(image, **limits)
-    assert (labels.compute(scheduler="sync") == 1).all()
+    if function == "label":
+        assert (lazy.label(image, **limits)[0].compute(scheduler="sync") == 1).all()
+    else:
+        assert (lazy.simplify(image, **limits).compute(scheduler="sync") == 0).all()
     assert len(order) == 9 * passes
     assert all(sorted(order[:9]) == sorted(order[9 * i : 9 * i + 9]) for i in range(passes))
 
@@ -290,7 +338,8 @@ def test_dask_refuses(lazy):
         lazy.label(image)
     with pytest.raises(ValueError, match="mask has shape"):
         lazy.label(image, mask=np.ones((4, 4)), channel_axis=-1)
-    with pytest.raises(TypeError, match="float64"):
-        lazy.label(image[..., 0].astype(float))
+    for function in lazy.label, lazy.simplify:
+        with pytest.raises(TypeError, match="float64"):
+            function(image[..., 0].astype(float))
     with pytest.raises(ValueError, match="compute_chunk_sizes"):
         lazy.label(image[..., 0][image[..., 0].max(axis=1) > 0])
