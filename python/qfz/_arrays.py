@@ -17,14 +17,13 @@ from ._session import Session, criterion
 Labels = npt.NDArray[np.uint32]
 
 
-def _on_device(image: Any, edges: Any, min_area: int | None, engine: str) -> bool:
+def _on_device(image: Any, edges: Any, engine: str) -> bool:
     """Return whether an image is in the memory of a GPU; refuse what needs the CPU engine."""
     if not is_device_array(image):
         return False
-    given = "edges" if edges is not None else "min_area" if min_area and min_area > 1 else ""
-    if given:
+    if edges is not None:
         raise ValueError(
-            f"{given} of an image on a GPU: only the CPU engine has them; copy the image to the host "
+            "edges of an image on a GPU: only the CPU engine has them; copy the image to the host "
             "(cupy.asnumpy(image), tensor.cpu(), numpy.asarray(image) of JAX)"
         )
     if engine not in ("auto", "cuda"):
@@ -128,7 +127,7 @@ def label(
     """
     rule = criterion(connectivity, distance, alpha, omega, min_area, weights)
     part = _structs.PART_LABEL if omega is None else _structs.PART_ALPHA_OMEGA
-    if type(image) is not np.ndarray and _on_device(image, edges, min_area, engine):
+    if type(image) is not np.ndarray and _on_device(image, edges, engine):
         from . import _device
 
         made: tuple[Any, int] = _device.label(image, rule, part, channel_axis, mask, background)
@@ -172,7 +171,7 @@ def simplify(
      [11 51 51]]
     """
     rule = criterion(connectivity, distance, alpha, omega, min_area, weights)
-    if type(image) is not np.ndarray and _on_device(image, edges, min_area, engine):
+    if type(image) is not np.ndarray and _on_device(image, edges, engine):
         from . import _device
 
         on_device: npt.NDArray[Any] = _device.simplify(image, rule, channel_axis, mask)
@@ -224,7 +223,7 @@ def saliency(
     [[ 1.  7.  1. nan]]
     """
     rule = criterion(connectivity, distance, None, None, min_area, weights)
-    if type(image) is not np.ndarray and _on_device(image, edges, min_area, engine):
+    if type(image) is not np.ndarray and _on_device(image, edges, engine):
         from . import _device
 
         on_device: npt.NDArray[Any] = _device.saliency(image, rule, channel_axis, mask)
@@ -263,7 +262,7 @@ def cut(
     ----------
     levels : array_like, (2, H, W) or (4, H, W)
         The saliency of an image, as `saliency` returns it; or any levels of edges, at least 0: the
-        regions are then the alpha-components of that graph.
+        regions are then the alpha-components of that graph.  On a GPU: uint32, int32 or float32.
     alpha : float
         Largest level of joined neighbours.
     mask : array_like, (H, W), optional
@@ -287,6 +286,11 @@ def cut(
     [[1 1 2 2]]
     [[1 1 1 1]]
     """
+    if type(levels) is not np.ndarray and is_device_array(levels):
+        from . import _device
+
+        on_device: tuple[Any, int] = _device.cut(levels, alpha, mask)
+        return on_device
     edges = words, _ = read_levels(levels)
     _, h, w = words.shape
     # A cut does not read pixels: the first bytes of the levels stand in for them.

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from . import _structs
+from ._arrays import ends_of_edges
 from ._image import is_device_array, pixel_type
-from ._session import DeviceSession, has_float_levels
+from ._session import DeviceSession, criterion, has_float_levels
 
-__all__ = ["is_device_array", "label", "library_of", "saliency", "simplify"]
+__all__ = ["cut", "is_device_array", "label", "library_of", "saliency", "simplify"]
 
 
 class CuPy:
@@ -92,6 +93,10 @@ class CuPy:
     def view_floats(self, words: Any) -> Any:
         """Return the bits of singles as singles."""
         return words.view(self.xp.float32)
+
+    def view_words(self, levels: Any) -> Any:
+        """Return the bits of numbers of 32 bits as integers, which every operation takes."""
+        return levels.view(self.xp.int32)
 
 
 class Torch(CuPy):
@@ -308,3 +313,53 @@ def simplify(image: Any, rule: _structs.Criterion, channel_axis: int | None, mas
         if channel_axis is not None:
             painted = lib.bands_at(painted, channel_axis)
     return lib.give(painted)
+
+
+class Levels:
+    """Levels of edges in device memory, as words in whose unsigned order they are."""
+
+    def __init__(self, levels: Any, lib: CuPy) -> None:
+        array = lib.contiguous(lib.take(levels))
+        if array.ndim != 3 or array.shape[0] not in (2, 4):
+            raise ValueError(
+                f"levels of shape {tuple(array.shape)}; it must be (2, H, W) for 4-connected pixels "
+                "and (4, H, W) for 8-connected pixels"
+            )
+        dtype = interface(array)[1]
+        if dtype not in (np.uint32, np.int32, np.float32):
+            raise TypeError(f"levels on a GPU of type {dtype}; uint32, int32 or float32 are needed")
+        self.are_float = dtype.kind == "f"
+        if self.are_float:
+            array = array + 0  # -0.0 becomes 0.0
+        if dtype.kind != "u" and (array < 0).any():
+            raise ValueError("levels of edges must be at least 0")
+        self.words = lib.view_words(array)
+        self.there = ~lib.isnan(array) if self.are_float else self.words != -1
+
+    def word_of(self, alpha: float) -> float:
+        """Return the word of the largest level that is at most alpha; the library refuses others."""
+        if not alpha >= 0:
+            return alpha
+        if not self.are_float:
+            return min(alpha, _structs.NO_EDGE - 1)
+        with np.errstate(over="ignore"):
+            nearest = np.float32(alpha)
+        if float(nearest) > alpha:
+            nearest = np.nextafter(nearest, np.float32(0))
+        return float(nearest.view(np.uint32))
+
+
+def cut(levels: Any, alpha: float, mask: Any) -> tuple[Any, int]:
+    """Label the alpha-components of a hierarchy on the device."""
+    lib = library_of(levels)
+    with lib.on(lib.device(lib.take(levels))):
+        given = Levels(levels, lib)
+        valid = ends_of_edges(given.there) if mask is None else mask
+        source = Source(given.words[0], None, valid, None)  # a cut does not read pixels
+        rule = criterion(2 * len(given.words), "linf", None, None, None, None)
+        with source.open(rule) as session:
+            labels = source.empty((source.h, source.w), lib.label_type)
+            n = session.cut_into(
+                given.word_of(alpha), interface(given.words)[0], interface(labels)[0]
+            )
+    return lib.give(labels), n

@@ -253,6 +253,17 @@ class DeviceSession(Session):
         n: int = self.library.qfz_session_n_regions(self._handle)
         return n
 
+    def cut_into(self, alpha: float, levels: int, labels: int) -> int:
+        """Write the labels of a cut to an address; return the number of regions."""
+        into = _structs.Buffers(_sizeof(_structs.Buffers), _structs.MEMORY_DEVICE, labels)
+        self._check(
+            self.library.qfz_session_cut(
+                self._handle, alpha, levels, byref(into), byref(self._error)
+            )
+        )
+        n: int = self.library.qfz_session_n_regions(self._handle)
+        return n
+
     def levels_into(self, levels: int) -> None:
         """Write the saliency to an address."""
         into = _structs.Buffers(_sizeof(_structs.Buffers), _structs.MEMORY_DEVICE, None, levels)

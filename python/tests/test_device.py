@@ -76,7 +76,7 @@ class Module(types.SimpleNamespace):
             ascontiguousarray=as_device(np.ascontiguousarray),
             as_tensor=lambda mask, device: on_device(mask),
             asarray=on_device,
-            isnan=np.isnan,
+            isnan=as_device(np.isnan),
             where=as_device(np.where),
             empty_like=as_device(np.empty_like),
             float32=np.float32,
@@ -108,6 +108,10 @@ class Library:
     def qfz_session_run(self, session, part, into, error):
         self._to_host(into)
         return self.real.qfz_session_run(session, part, into, error)
+
+    def qfz_session_cut(self, session, alpha, levels, into, error):
+        self._to_host(into)
+        return self.real.qfz_session_cut(session, alpha, levels, into, error)
 
     def qfz_session_paint(self, session, band, invalid, memory, out, error):
         assert memory == _structs.MEMORY_DEVICE
@@ -141,15 +145,55 @@ def test_results_equal_those_of_numpy(device, random_image):
     assert isinstance(labels, DeviceArray) and set(device) == {NUMBER}
     np.testing.assert_array_equal(labels, expected[0])
     assert n == expected[1]
-    labels, n = qfz.label(on_device(image), omega=given.omega, **rule)
-    np.testing.assert_array_equal(labels, qfz.label(image, omega=given.omega, **rule)[0])
+    limits = {"omega": given.omega, "min_area": 3}
+    labels, n = qfz.label(on_device(image), **limits, **rule)
+    np.testing.assert_array_equal(labels, qfz.label(image, **limits, **rule)[0])
     levels = qfz.saliency(on_device(image), **rule)
     expected = qfz.saliency(image, **rule)
     np.testing.assert_array_equal(levels, expected)
     assert levels.dtype == expected.dtype
-    painted = qfz.simplify(on_device(image), omega=given.omega, **rule)
-    np.testing.assert_array_equal(painted, qfz.simplify(image, omega=given.omega, **rule))
+    filtered = qfz.saliency(on_device(image), min_area=3, **rule)
+    np.testing.assert_array_equal(filtered, qfz.saliency(image, min_area=3, **rule))
+    painted = qfz.simplify(on_device(image), **limits, **rule)
+    np.testing.assert_array_equal(painted, qfz.simplify(image, **limits, **rule))
     assert painted.dtype == image.dtype and painted.shape == image.shape
+
+
+@pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
+def test_cuts_equal_those_of_numpy(device, random_image, dtype):
+    given = random_image
+    levels = given.rng.integers(0, 9, (given.connectivity // 2, *given.valid.shape)).astype(dtype)
+    if dtype == "f4":
+        levels[given.rng.random(levels.shape) < 0.5] = np.nan
+        levels = levels / -4 * -1
+    if dtype == "u4":
+        levels[given.rng.random(levels.shape) < 0.5] = _structs.NO_EDGE
+    for mask in (None, given.valid):
+        for alpha in (0, 0.3, 1.5, 4, np.inf):
+            labels, n = qfz.cut(on_device(levels), alpha, mask)
+            expected = qfz.cut(levels, alpha, mask)
+            assert isinstance(labels, DeviceArray) and set(device) == {NUMBER}
+            np.testing.assert_array_equal(labels, expected[0])
+            assert n == expected[1]
+
+
+def test_singles_beside_alpha(device):
+    """0.1 as a single is above 0.1, and 0.3 as a single is above 0.3; 0.7 is below."""
+    for alpha in (0.1, 0.3, 0.7, 1e300):
+        levels = np.full((2, 1, 2), np.float32(alpha) if alpha < 1 else np.float32(np.inf))
+        assert qfz.cut(on_device(levels), alpha)[1] == qfz.cut(levels, alpha)[1]
+
+
+def test_bad_device_levels_are_refused(device):
+    levels = np.zeros((2, 4, 5), np.float32)
+    with pytest.raises(qfz.QfzArgumentError, match="alpha is -1"):
+        qfz.cut(on_device(levels), -1)
+    with pytest.raises(ValueError, match="must be at least 0"):
+        qfz.cut(on_device(levels - 1), 1)
+    with pytest.raises(ValueError, match=r"levels of shape \(3, 4, 5\)"):
+        qfz.cut(on_device(np.zeros((3, 4, 5), np.uint32)), 1)
+    with pytest.raises(TypeError, match="levels on a GPU of type float64"):
+        qfz.cut(on_device(levels.astype(float)), 1)
 
 
 def test_nan_and_background_are_invalid(device):
@@ -169,9 +213,6 @@ def test_bad_device_arrays_are_refused(device):
     edges = np.zeros((2, 4, 5), np.uint32)
     with pytest.raises(ValueError, match="edges of an image on a GPU: only the CPU.*tensor.cpu"):
         qfz.label(image, edges=edges)
-    for function in qfz.label, qfz.simplify, qfz.saliency:
-        with pytest.raises(ValueError, match="min_area of an image on a GPU: only the CPU.*copy"):
-            function(image, min_area=2)
     with pytest.raises(ValueError, match="auto or cuda"):
         qfz.saliency(image, engine="cpu")
     with pytest.raises(ValueError, match="strides"):
@@ -183,8 +224,6 @@ def test_functions_without_a_gpu_name_the_copy(device):
     for function in qfz.regions, qfz.tree, qfz.curve, qfz.neighbours:
         with pytest.raises(TypeError, match="memory of a GPU, and is needed in that of the host"):
             function(image)
-    with pytest.raises(TypeError, match="levels of edges: the array.*cupy.asnumpy"):
-        qfz.cut(levels, 3)
     with pytest.raises(TypeError, match="mask: the array"):
         qfz.label(np.zeros((4, 5), np.uint8), mask=image)
     with pytest.raises(TypeError, match="edges: the array"):

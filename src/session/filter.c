@@ -48,7 +48,7 @@ qfz_status qfz_session_prepare_filter(qfz_session *s, qfz_error *err)
     qfz_image image = s->image;
     image.zeroed = s->given_zeroed;
     QFZ_TRY(open_worker(s, err));
-    return qfz_engine_load(s->filter_engine, s->filter_worker, &image, err);
+    return qfz_session_load(s, s->filter_engine, s->filter_worker, &image, err);
 }
 
 qfz_status qfz_session_filter(qfz_session *s, qfz_error *err)

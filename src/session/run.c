@@ -44,11 +44,12 @@ static qfz_status open_worker(qfz_session *s, qfz_error *err)
     return st;
 }
 
-static qfz_status load(qfz_session *s, qfz_error *err)
+qfz_status qfz_session_load(const qfz_session *s, const qfz_engine *engine, qfz_worker *worker,
+                            const qfz_image *image, qfz_error *err)
 {
-    if (s->image.memory == QFZ_MEMORY_DEVICE)
-        return s->engine->device->load(s->worker, &s->image, s->options.cuda_stream, err);
-    return qfz_engine_load(s->engine, s->worker, &s->image, err);
+    if (image->memory == QFZ_MEMORY_DEVICE)
+        return engine->device->load(worker, image, s->options.cuda_stream, err);
+    return qfz_engine_load(engine, worker, image, err);
 }
 
 /* A worker of this kind that has loaded the image: the present one, or a new one. */
@@ -61,7 +62,7 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
     s->worker_rule = *rule;
     QFZ_TRY_OR(st, failed, open_worker(s, err));
     QFZ_TRY_OR(st, failed, qfz_session_advance(s, 0.1, "load", err));
-    QFZ_TRY_OR(st, failed, load(s, err));
+    QFZ_TRY_OR(st, failed, qfz_session_load(s, s->engine, s->worker, &s->image, err));
     return QFZ_OK;
 
 failed:

@@ -102,8 +102,6 @@ static qfz_status fill(qfz_session *s, const qfz_image *image, const qfz_criteri
     QFZ_TRY(qfz_criterion_check(criterion, err));
     if (s->image.edges) QFZ_TRY(need_cpu(s, "levels of edges (qfz_image.edges)", err));
     if (s->image.zeroed) QFZ_TRY(need_cpu(s, "edges of level 0 (qfz_image.zeroed)", err));
-    if (criterion->min_area > 1 && s->image.memory == QFZ_MEMORY_DEVICE)
-        QFZ_TRY(need_cpu(s, "a minimum area of an image in device memory", err));
     QFZ_TRY(choose_engine(s, err));
     return set_rule(s, criterion, err);
 }

@@ -69,6 +69,10 @@ qfz_status qfz_session_prepare(qfz_session *s, qfz_part part, const qfz_buffers 
 qfz_status qfz_session_compute(qfz_session *s, qfz_part part, const qfz_buffers *into,
                                qfz_error *err);
 
+/* Loads an image of the session into a worker, from host memory or in the order of cuda_stream. */
+qfz_status qfz_session_load(const qfz_session *s, const qfz_engine *engine, qfz_worker *worker,
+                            const qfz_image *image, qfz_error *err);
+
 /* filter.c: sets up the area filter of a criterion; opens its worker, if the filter has not run;
  * runs it; closes the worker. */
 qfz_status qfz_session_set_filter(qfz_session *s, uint64_t min_area, qfz_error *err);

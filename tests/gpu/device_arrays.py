@@ -75,36 +75,49 @@ def one_case(rng, name, send, kind):
     alpha, omega = float(rng.integers(0, 8)), float(rng.integers(0, 30))
     what = f"{name}, {dtype} {image.shape}, {rule['distance']}, {rule['connectivity']}"
     there = send(image)
-    labels, n = qfz.label(there, alpha, **rule)
-    expected = qfz.label(image, alpha, engine="cpu", **rule)
-    assert isinstance(labels, kind) and n == expected[1], what
-    same(f"label, {what}", labels, expected[0])
-    labels, _ = qfz.label(there, alpha, omega=omega, **rule)
-    same(f"omega, {what}", labels, qfz.label(image, alpha, omega=omega, engine="cpu", **rule)[0])
-    same(
-        f"saliency, {what}", qfz.saliency(there, **rule), qfz.saliency(image, engine="cpu", **rule)
-    )
-    painted = qfz.simplify(there, alpha, omega=omega, **rule)
-    same(
-        f"simplify, {what}", painted, qfz.simplify(image, alpha, omega=omega, engine="cpu", **rule)
-    )
+    for least in (None, int(rng.integers(2, 30))):
+        limits = {"min_area": least, **rule}
+        one_with_limits(f"{what}, min_area {least}", there, image, kind, (alpha, omega), limits)
     last = np.ascontiguousarray(np.moveaxis(image, 0, 2))
     labels, _ = qfz.label(send(last), alpha, **{**rule, "channel_axis": -1})
-    same(f"bands last, {what}", labels, expected[0])
+    same(f"bands last, {what}", labels, qfz.label(image, alpha, engine="cpu", **rule)[0])
+
+
+def one_with_limits(what, there, image, kind, alpha_omega, rule):
+    alpha, omega = alpha_omega
+    for given in (None, omega):
+        labels, n = qfz.label(there, alpha, omega=given, **rule)
+        expected = qfz.label(image, alpha, omega=given, engine="cpu", **rule)
+        assert isinstance(labels, kind) and n == expected[1], what
+        same(f"labels, omega {given}, {what}", labels, expected[0])
+    painted = qfz.simplify(there, alpha, omega=omega, **rule)
+    expected = qfz.simplify(image, alpha, omega=omega, engine="cpu", **rule)
+    same(f"simplify, {what}", painted, expected)
+    levels = qfz.saliency(there, **rule)
+    expected = qfz.saliency(image, engine="cpu", **rule)
+    same(f"saliency, {what}", levels, expected)
+    for mask in (None, rule["mask"]):
+        labels, n = qfz.cut(levels, alpha, mask)
+        cut = qfz.cut(expected, alpha, mask)
+        assert isinstance(labels, kind) and n == cut[1], what
+        same(f"cut, {what}", labels, cut[0])
 
 
 def on_a_stream(rng):
     """The image is still being computed when qfz is called, and the result is used at once."""
     image = rng.integers(0, 50, (3000, 3000)).astype(np.int32)
-    expected = qfz.label(image + 7 * image, 4, engine="cpu")[0]
-    for stream in (cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.null):
+    streams = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.null
+    for stream, least in [(stream, least) for stream in streams for least in (None, 20)]:
+        expected = qfz.label(image + 7 * image, 4, min_area=least, engine="cpu")[0]
         with stream:
             there = cupy.asarray(image)
             for _ in range(50):  # keeps the stream busy
                 slow = cupy.sort(there, axis=1)
-            labels, _ = qfz.label(there + 7 * there, 4)
+            labels, _ = qfz.label(there + 7 * there, 4, min_area=least)
             total = labels.astype(cupy.uint64).sum()
+            cut, _ = qfz.cut(qfz.saliency(there + 7 * there, min_area=least), 4)
             same("stream", labels, expected)
+            same("cut in a stream", cut, expected)
             same("sum", total, expected.sum(dtype=np.uint64).reshape(()))
         del slow
 
