@@ -16,7 +16,7 @@ import time
 import numpy as np
 import qfz
 
-ALPHA, OMEGA = 4, 40
+ALPHA, OMEGA, LEAST = 4, 40, 30
 
 
 DISTRIBUTIONS = {
@@ -49,7 +49,7 @@ def cases(image):
     above_0 = np.minimum(image, 254) + np.uint8(1)  # cc3d's background is 0
 
     what = "components of a binary image"
-    yield what, "qfz", lambda: qfz.label(binary, background=0)[1]
+    yield what, "qfz", lambda: qfz.label(binary, background=0, engine="cpu")[1]
     if version("cv2"):
         import cv2
 
@@ -75,7 +75,7 @@ def cases(image):
         yield what, "skimage", lambda: measure.label(binary, connectivity=1, return_num=True)[1]
 
     what = "flat zones"
-    yield what, "qfz", lambda: qfz.label(above_0)[1]
+    yield what, "qfz", lambda: qfz.label(above_0, engine="cpu")[1]
     if version("cc3d"):
         yield (
             what,
@@ -86,7 +86,7 @@ def cases(image):
         yield what, "skimage", lambda: measure.label(above_0, connectivity=1, return_num=True)[1]
 
     what = f"alpha-components, alpha = {ALPHA}"
-    yield what, "qfz", lambda: qfz.label(above_0, ALPHA)[1]
+    yield what, "qfz", lambda: qfz.label(above_0, ALPHA, engine="cpu")[1]
     if version("cc3d"):
         yield (
             what,
@@ -97,12 +97,12 @@ def cases(image):
         )
 
     what = "saliency"
-    yield what, "qfz", lambda: qfz.saliency(image)
+    yield what, "qfz", lambda: qfz.saliency(image, engine="cpu")
     if version("higra"):
         yield what, "higra", lambda: higra_saliency(image)
 
     what = f"(alpha, omega)-components, omega = {OMEGA}"
-    yield what, "qfz", lambda: qfz.label(image, np.inf, omega=OMEGA)[1]
+    yield what, "qfz", lambda: qfz.label(image, np.inf, omega=OMEGA, engine="cpu")[1]
 
 
 def higra_saliency(image):
@@ -123,8 +123,13 @@ def gpu_cases(image):
     yield what, "qfz", lambda: qfz.label(binary, background=0)[1]
     yield what, "cupyx.scipy.ndimage", lambda: ndimage.label(binary)[1]
     yield "flat zones", "qfz", lambda: qfz.label(image)[1]
-    yield f"alpha-components, alpha = {ALPHA}", "qfz", lambda: qfz.label(image, ALPHA)[1]
+    what = f"alpha-components, alpha = {ALPHA}"
+    yield what, "qfz", lambda: qfz.label(image, ALPHA)[1]
+    what = f"alpha-components of at least {LEAST} pixels"
+    yield what, "qfz", lambda: qfz.label(image, ALPHA, min_area=LEAST)[1]
     yield "saliency", "qfz", lambda: qfz.saliency(image)
+    levels = qfz.saliency(image)
+    yield f"cut of the saliency, alpha = {ALPHA}", "qfz", lambda: qfz.cut(levels, ALPHA)[1]
     what = f"(alpha, omega)-components, omega = {OMEGA}"
     yield what, "qfz", lambda: qfz.label(image, np.inf, omega=OMEGA)[1]
 
@@ -168,7 +173,9 @@ def main():
     if has_gpu():
         import cupy
 
-        print(f"\nCuPy {cupy.__version__}, {cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}")
+        print(
+            f"\nCuPy {cupy.__version__}, {cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}"
+        )
         print_table(gpu_cases, cupy.asarray(image), gpu_seconds, "seconds")
 
 
