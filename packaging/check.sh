@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# check.sh [--build] - the recipes of this folder: one version everywhere; every option of the build,
-# package of Debian and copied file that they name exists; their shell commands have no syntax
-# errors.  --build: also builds the containers, where podman, docker or buildah works; else it says so.
+# check.sh [--build | --chroot FOLDER] - the recipes of this folder: one version everywhere; every
+# option of the build, package of Debian and copied file that they name exists; their shell commands
+# have no syntax errors.  --build: also builds the containers, where podman, docker or buildah works;
+# else it says so.  --chroot: runs the steps of the containers in chroots within FOLDER (chroot.sh),
+# and the conda recipe without conda (conda/check.py).
 set -u
 cd "$(dirname "$0")/.." || exit 2
 bad=0
@@ -54,6 +56,12 @@ if [ "${1-}" = --build ]; then
         "$builder" build -f packaging/Containerfile.cuda -t qfz-cuda . ||
             fail "packaging/Containerfile.cuda"
     fi
+fi
+if [ "${1-}" = --chroot ]; then
+    mkdir -p "$2"
+    python3 packaging/conda/check.py "$(mktemp -d "$2/conda.XXXXXX")" || fail "packaging/conda"
+    packaging/chroot.sh packaging/Containerfile "$2" || fail "packaging/Containerfile"
+    packaging/chroot.sh packaging/Containerfile.cuda "$2" || fail "packaging/Containerfile.cuda"
 fi
 [ "$bad" -eq 0 ] && echo "the recipes of packaging/ are sound"
 exit "$bad"
