@@ -505,8 +505,8 @@ const option option_table[] = {
      .set = set_chosen_text, .at = AT(job.gpu_method)},
     {"--allow-network", .commands = FOR_READS | FOR_INFO, .section = running,
      HELP("Read sources over the network: SRC or --mask is a URL, a name of /vsicurl/, /vsis3/ and "
-          "the like, or a VRT that names such a source; write outputs to /vsis3/ and /vsigs/. "
-          "Default: such sources and outputs are an error."),
+          "the like, or a VRT that names such a source; write outputs to /vsis3/, /vsigs/ "
+          "and /vsiaz/. Default: such sources and outputs are an error."),
      FLAG(job.allow_network)},
     {"--trust-source", .commands = FOR_JOBS | FOR_INFO, .section = running,
      HELP("Do not compare checksums of the pixels in later passes with those of the first pass. "

@@ -372,7 +372,7 @@ typedef struct qfz_job {
                            none */
     qfz_curve *curve; /* curve: receives the result, which the caller releases; in every process */
     bool allow_network;   /* src and mask, and what a VRT names, may be read over a network, and
-                             outputs may be objects in buckets (/vsis3/, /vsigs/), which are made in
+                             outputs may be objects in buckets (/vsis3/, /vsigs/, /vsiaz/), made in
                              work, without it in the folder that TMPDIR names, else in /tmp */
     bool trust_source;    /* true: the pixels of src do not change during the job, and checksums of
                              them, which later passes compare, are left out */

@@ -94,8 +94,8 @@ foreach(part parts kill curve regions faults stalled docs)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
 qfz_add_batch_test(batch_tmpfs faults tmpfs)
-# Outputs in buckets: of a server of the tests' own, and of the Python package moto.
-foreach(way alone ranks moto)
+# Outputs in buckets: of servers of the tests' own, and of the Python package moto.
+foreach(way alone ranks moto azure)
     qfz_add_batch_test(batch_storage_${way} storage ${way})
 endforeach()
 # The n-th allocation, read, write ... fails, by a library that takes the place of libc's functions;

@@ -3,6 +3,8 @@
 #include "raster/upload.h"
 
 #include <cpl_conv.h>
+#include <cpl_progress.h>
+#include <cpl_string.h>
 #include <cpl_vsi.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,8 +18,14 @@
 
 enum { COPY_BYTES = 1 << 20, WHAT_BYTES = 160 };
 
-/* An object has at most 10,000 parts.  A part is in memory while it is sent. */
-enum { PARTS_MAX = 9000, PART_MB = 16 };
+/* A part is in memory while it is sent.  S3 allows 10,000 parts; VSISync() makes at most 1000. */
+enum { PARTS_MAX = 9000, BLOCKS_MAX = 1000, PART_MB = 16 };
+
+/* What GDAL writes to Azure through a file handle is one request, and appears as a whole, only
+ * while the buffer has room for a further byte.  Else it becomes an append blob, which grows under
+ * its name. */
+#define AZURE_BUFFER "4194304"
+enum { AZURE_BUFFER_BYTES = 4194304 };
 
 #define RETRY_S "1" /* GDAL's wait before it repeats a request for the first time */
 
@@ -26,36 +34,62 @@ struct qfz_upload {
     qfz_retry retry;
     qfz_advance_fn advance;
     void *arg;
-    VSILFILE *file; /* NULL: complete, or failed */
+    VSILFILE *file; /* NULL: complete, failed, or in blocks */
     int64_t bytes;  /* of the local file */
+    bool in_blocks; /* complete() sends all: GDAL sends blocks of Azure and commits them by one call
+                     */
+    double sent;    /* share of the blocks */
+    qfz_error *err; /* receives the message of advance() during that call */
 };
 
 /* ------------------------------------------------------------------------------ GDAL's settings */
 
 /* Options of GDAL that an upload sets in its thread, where the user has not set them. */
 typedef struct settings {
-    const char *keys[3];
+    const char *keys[4];
     int n;
 } settings;
 
 static void set(settings *s, const char *key, const char *value)
 {
-    if (CPLGetConfigOption(key, NULL)) return;
     CPLSetThreadLocalConfigOption(key, value);
     s->keys[s->n++] = key;
 }
 
-static void set_all(settings *s, const qfz_upload *upload)
+static void set_default(settings *s, const char *key, const char *value)
+{
+    if (!CPLGetConfigOption(key, NULL)) set(s, key, value);
+}
+
+static bool is_azure(const qfz_upload *upload)
+{
+    return strncmp(upload->to, "/vsiaz/", 7) == 0;
+}
+
+static void set_part_size(settings *s, const qfz_upload *upload)
 {
     const int64_t least = upload->bytes / PARTS_MAX / 1000000 + 1, own = upload->bytes >> 20;
     const int64_t part_mb = least > PART_MB ? least : own < PART_MB ? own + 1 : PART_MB;
     char text[24];
-    s->n = 0;
     (void)snprintf(text, sizeof text, "%lld", (long long)part_mb);
-    set(s, strncmp(upload->to, "/vsigs/", 7) == 0 ? "VSIGS_CHUNK_SIZE" : "VSIS3_CHUNK_SIZE", text);
+    set_default(s, strncmp(upload->to, "/vsigs/", 7) == 0 ? "VSIGS_CHUNK_SIZE" : "VSIS3_CHUNK_SIZE",
+                text);
+}
+
+static void set_all(settings *s, const qfz_upload *upload)
+{
+    char text[24];
+    s->n = 0;
+    if (is_azure(upload)) {
+        set(s, "VSIAZ_CHUNK_SIZE_BYTES", AZURE_BUFFER);
+        /* Without this setting, VSISync() sends files of up to 8 MB through a file handle. */
+        set(s, "VSIS3_SIMULATE_THREADING", "YES");
+    } else {
+        set_part_size(s, upload);
+    }
     (void)snprintf(text, sizeof text, "%d", upload->retry.retries);
-    set(s, "GDAL_HTTP_MAX_RETRY", text);
-    set(s, "GDAL_HTTP_RETRY_DELAY", RETRY_S);
+    set_default(s, "GDAL_HTTP_MAX_RETRY", text);
+    set_default(s, "GDAL_HTTP_RETRY_DELAY", RETRY_S);
 }
 
 static void unset_all(const settings *s)
@@ -106,6 +140,8 @@ static qfz_status send_open(qfz_upload *upload, FILE *in, char *buffer, qfz_erro
     if (fseeko(in, 0, SEEK_END) != 0 || (upload->bytes = ftello(in)) < 0)
         return qfz_fail(err, QFZ_EIO, "%s: %s", upload->from, strerror(errno));
     rewind(in);
+    upload->in_blocks = is_azure(upload) && upload->bytes >= AZURE_BUFFER_BYTES;
+    if (upload->in_blocks) return QFZ_OK;
     set_all(&options, upload);
     qfz_error_trap_begin(&trap);
     upload->file = VSIFOpenL(upload->to, "wb");
@@ -155,6 +191,38 @@ qfz_status qfz_upload_send(qfz_upload **upload, const char *from, const char *to
 
 /* ------------------------------------------------------------------------------------- the end */
 
+static int CPL_STDCALL on_blocks(double share, const char *text, void *arg)
+{
+    qfz_upload *const upload = arg;
+    (void)text;
+    upload->sent = share;
+    return !upload->advance || upload->advance(upload->arg, share, upload->err) == QFZ_OK;
+}
+
+/* The file has two blocks or more: VSISync() writes a single one through a file handle. */
+static int64_t block_bytes(const qfz_upload *upload)
+{
+    const int64_t wish = atoi(CPLGetConfigOption("VSIAZ_CHUNK_SIZE", "0")),
+                  usual = (int64_t)(wish > 0 ? wish : PART_MB) << 20,
+                  least = upload->bytes / BLOCKS_MAX + 1, half = upload->bytes / 2 + 1;
+    return half < usual ? half : least > usual ? least : usual;
+}
+
+static bool send_blocks(qfz_upload *upload, qfz_error *err)
+{
+    char **options = CSLSetNameValue(NULL, "SYNC_STRATEGY", "OVERWRITE");
+    options = CSLSetNameValue(options, "NUM_THREADS", "1");
+    options =
+        CSLSetNameValue(options, "CHUNK_SIZE", CPLSPrintf("%lld", (long long)block_bytes(upload)));
+    upload->err = err;
+    upload->sent = 0;
+    const bool ok = VSISync(upload->from, upload->to, (const char *const *)options, on_blocks,
+                            upload, NULL) != 0;
+    upload->err = NULL;
+    CSLDestroy(options);
+    return ok;
+}
+
 /* Without the right to look up objects, the size is unknown. */
 static bool has_size(const qfz_upload *upload)
 {
@@ -163,25 +231,37 @@ static bool has_size(const qfz_upload *upload)
     return VSIStatL(upload->to, &found) != 0 || (int64_t)found.st_size == upload->bytes;
 }
 
+/* The message of an upload whose last requests failed, or whose object is not the file. */
+static qfz_status fail_to_complete(const qfz_upload *upload, bool sent, const char *why,
+                                   qfz_error *err)
+{
+    char what[WHAT_BYTES] = "the object has another size than its file";
+    if (!sent && upload->in_blocks)
+        (void)snprintf(what, sizeof what, "its upload failed after %lld of %lld bytes",
+                       (long long)(upload->sent * (double)upload->bytes), (long long)upload->bytes);
+    else if (!sent)
+        (void)snprintf(what, sizeof what, "its upload failed at its last part");
+    return qfz_object_fail(upload->to, what, why, err);
+}
+
 static qfz_status complete_once(void *arg, qfz_error *err)
 {
     qfz_upload *const upload = arg;
     settings options;
     qfz_error_trap trap;
+    qfz_error own = {.status = QFZ_OK};
     if (!upload->file) QFZ_TRY(send_once(upload, err));
     set_all(&options, upload);
     qfz_error_trap_begin(&trap);
-    const bool closed = VSIFCloseL(upload->file) == 0;
-    const bool ok = closed && has_size(upload);
+    const bool sent = upload->in_blocks ? send_blocks(upload, &own) : VSIFCloseL(upload->file) == 0;
+    const bool ok = sent && has_size(upload);
     upload->file = NULL;
     qfz_error_trap_end(&trap);
-    if (!closed) qfz_object_clean(upload->to);
+    if (!sent) qfz_object_clean(upload->to);
     unset_all(&options);
     if (ok) return QFZ_OK;
-    return qfz_object_fail(upload->to,
-                           closed ? "the object has another size than its file"
-                                  : "its upload failed at its last part",
-                           trap.failure, err);
+    if (own.status != QFZ_OK) return qfz_fail(err, own.status, "%s", own.message);
+    return fail_to_complete(upload, sent, trap.failure, err);
 }
 
 qfz_status qfz_upload_complete(qfz_upload *upload, qfz_error *err)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""storage.py QFZ ranks|alone|moto [SEED]: outputs in a bucket.  They equal local outputs; none appears
-before it is whole, whatever fails; what an upload leaves behind is discarded; a killed job resumes.
-alone, ranks: a server of the tests' own; moto: that of the Python package moto."""
+"""storage.py QFZ ranks|alone|moto|azure [SEED]: outputs in a bucket.  They equal local outputs; none
+appears before it is whole, whatever fails; what an upload leaves behind is discarded; a killed job resumes.
+alone, ranks: a server of S3 of the tests' own; moto: that of the Python package moto; azure: a server
+of Azure's blobs of the tests' own."""
+import base64
 import logging
 import os
 import pathlib
@@ -11,6 +13,7 @@ import sys
 import time
 
 from bucket import Buckets
+from container import ACCOUNT, Containers
 from batch import (Test, content, in_phase, need, on_ranks, patches, ranks_of, run, start,
                    write_raster)
 
@@ -19,10 +22,15 @@ WAY = sys.argv[2]
 RANKS = on_ranks(sys.argv)
 test = Test(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
 B = "my-bucket"
-FOLDER = f"/vsis3/{B}/maps"
+AZURE = WAY == "azure"
+SYSTEM, BUCKET, KEYS = (("/vsiaz/", "container", "AZURE_STORAGE_CONNECTION_STRING") if AZURE else
+                        ("/vsis3/", "bucket", "AWS_SECRET_ACCESS_KEY"))
+FOLDER = f"{SYSTEM}{B}/maps"
 
 
 def server():
+    if AZURE:
+        return Containers([B])
     if WAY != "moto":
         return Buckets([B])
     os.environ["S3_UPLOAD_PART_MIN_SIZE"] = "1"
@@ -39,7 +47,10 @@ def server():
 
 
 store = server()
-os.environ.update({"AWS_S3_ENDPOINT": f"127.0.0.1:{store.server_address[1]}", "AWS_HTTPS": "NO",
+CONNECTION = (f"BlobEndpoint=http://127.0.0.1:{store.server_address[1]}/{ACCOUNT};AccountName={ACCOUNT};"
+              f"AccountKey={base64.b64encode(b'key').decode()}")
+os.environ.update({"AZURE_STORAGE_CONNECTION_STRING": CONNECTION,
+                   "AWS_S3_ENDPOINT": f"127.0.0.1:{store.server_address[1]}", "AWS_HTTPS": "NO",
                    "AWS_VIRTUAL_HOSTING": "FALSE", "AWS_ACCESS_KEY_ID": "a", "no_proxy": "*",
                    "AWS_SECRET_ACCESS_KEY": "b", "AWS_CONFIG_FILE": "none", "TMPDIR": os.getcwd(),
                    "GDAL_HTTP_RETRY_DELAY": "0.02",
@@ -48,7 +59,7 @@ os.environ.update({"AWS_S3_ENDPOINT": f"127.0.0.1:{store.server_address[1]}", "A
                    "AWS_EC2_METADATA_DISABLED": "TRUE", "CPL_AWS_AUTODETECT_EC2": "NO"})
 ZERO = ["label", "-q", "--allow-network", "--tile", "64", "-j", "1"]
 LABEL = [*ZERO, "--alpha", "2"]
-PLAIN = ["-co", "COMPRESS=NONE", "--config", "VSIS3_CHUNK_SIZE=1"] # five parts, 4.2 MB
+PLAIN = ["-co", "COMPRESS=NONE", "--config", "VSIS3_CHUNK_SIZE=1", "--config", "VSIAZ_CHUNK_SIZE=1"] # five parts, 4.2 MB
 
 
 def job(*words, status=0, before=()):
@@ -91,7 +102,13 @@ def empty():
 
 def part(number):
     """A test for the request that sends this part."""
-    return lambda method, name, query: method == "PUT" and query.get("partNumber") == str(number)
+    field, value = ("blockid", f"{number:012}") if AZURE else ("partNumber", str(number))
+    return lambda method, name, query: method == "PUT" and query.get(field) == value
+
+
+def completes(method, name, query):
+    """The request that makes an object of its parts."""
+    return query.get("comp") == "blocklist" if AZURE else method == "POST" and "uploadId" in query
 
 
 def fail(what, how, times=10**9):
@@ -111,23 +128,50 @@ def refused():
     err = job("label", "src.tif", f"{FOLDER}/a.tif", status=1)
     test.check("--allow-network" in err and not store.log, f"without --allow-network: {err}")
     err = job(*LABEL, "src.tif", "/vsicurl/http://127.0.0.1/a.tif", status=1)
-    test.check("/vsis3/" in err, err)
-    err = job(*LABEL, "src.tif", f"/vsis3/{B}", status=1)
-    test.check("BUCKET/KEY" in err, err)
-    err = job(*LABEL, "src.tif", "/vsis3/other/maps/a.tif", status=1)
-    test.check("bucket other, key maps/a.tif" in err and "does not exist" in err.replace(
-        "NoSuchBucket", "does not exist"), err)
-    err = job(*LABEL, "--config", "AWS_SECRET_ACCESS_KEY=", "src.tif", f"{FOLDER}/a.tif", status=1)
-    test.check("AWS_SECRET_ACCESS_KEY" in err and "credentials" in err, err)
+    test.check(SYSTEM in err, err)
+    err = job(*LABEL, "src.tif", f"{SYSTEM}{B}", status=1)
+    test.check(f"{BUCKET.upper()}/KEY" in err, err)
+    err = job(*LABEL, "src.tif", f"{SYSTEM}other/maps/a.tif", status=1)
+    test.check(f"{BUCKET} other, key maps/a.tif" in err and any(
+        words in err for words in ("does not exist", "NoSuchBucket", "404")), err)
+    err = job(*LABEL, "--config", f"{KEYS}=", "src.tif", f"{FOLDER}/a.tif", status=1)
+    test.check(KEYS in err and "credentials" in err, err)
     os.environ["TMPDIR"] = "/missing"
     err = job(*LABEL, "src.tif", f"{FOLDER}/a.tif", status=1)
     test.check("the folder /missing" in err and "TMPDIR or --work" in err, err)
     os.environ["TMPDIR"] = os.getcwd()
     fail(lambda method, name, query: method == "PUT", 403)
     err = job(*LABEL, "src.tif", f"{FOLDER}/a.tif", status=1)
-    test.check(f"bucket {B}, key maps/a.tif" in err and "right to write" in err, err)
+    test.check(f"{BUCKET} {B}, key maps/a.tif" in err and "right to write" in err, err)
     store.fault = None
     clean("refused")
+
+
+def append_blob():
+    """An append blob cannot be replaced in one request: GDAL would delete it first."""
+    store.objects[f"{B}/maps/a.tif"] = b"old"
+    store.appended.add(f"{B}/maps/a.tif")
+    err = job(*LABEL, "--overwrite", "src.tif", f"{FOLDER}/a.tif", status=1)
+    test.check("append blob" in err and "delete" in err, err)
+    test.check(store.objects[f"{B}/maps/a.tif"] == b"old", "the append blob is gone")
+    empty()
+    job(*LABEL, *PLAIN, "src.tif", f"{FOLDER}/a.tif")
+    same("a.tif", "whole.tif")
+    empty()
+
+
+def sizes():
+    """A file of each size that GDAL treats in another way: one buffer of 4 MB, 8 MB, 16 MB."""
+    for n, name in ((1022, "b"), (1024, "c"), (1026, "d"), (2048, "e"), (3000, "f")):
+        write_raster("sized.tif", patches(test.random, n, 512), n, [])
+        words = [*ZERO, "-ot", "UInt64", "-co", "COMPRESS=NONE", "-co", "TILED=NO", "sized.tif"]
+        job(*words, f"local-{name}.tif")
+        job(*words, f"{FOLDER}/{name}.tif")
+        with open(f"local-{name}.tif", "rb") as local:
+            test.check(store.content(B, f"maps/{name}.tif") == local.read(), f"{n} columns differ")
+    test.check(not any(query.get("comp") == "appendblock" for _, _, query in store.log),
+               "a file was appended")
+    empty()
 
 
 def whole():
@@ -242,9 +286,8 @@ def by_ranks():
 
 def faults():
     """Requests that fail once, and requests that fail always."""
-    complete = (lambda method, name, query: method == "POST" and "uploadId" in query)
     for what, how, times in ((part(2), 500, 1), (part(1), "drop", 1), (part(3), 503, 2),
-                             (complete, 500, 1), (complete, "drop", 1), (part(2), "slow", 1)):
+                             (completes, 500, 1), (completes, "drop", 1), (part(2), "slow", 1)):
         fail(what, how, times)
         job(*LABEL, *PLAIN, "src.tif", f"{FOLDER}/a.tif")
         same("a.tif", "whole.tif")
@@ -253,11 +296,11 @@ def faults():
     job(*ZERO, "src.tif", f"{FOLDER}/a.tif")
     old = store.content(B, "maps/a.tif")
     for what, how, where in ((part(2), 500, "after"), (part(5), "drop", "its upload failed"),
-                             (complete, 403, "last part")):
+                             (completes, 403, "after" if AZURE else "last part")):
         fail(what, how)
         err = job(*LABEL, *PLAIN, "--retries", "1", "--overwrite", "--regions", f"{FOLDER}/r.csv",
                   "src.tif", f"{FOLDER}/a.tif", status=1)
-        test.check(f"bucket {B}, key maps/" in err and where in err, err)
+        test.check(f"{BUCKET} {B}, key maps/" in err and where in err, err)
         store.fault = None
         test.check(store.content(B, "maps/a.tif") == old, f"{how}: the old object is gone")
         clean(f"always {how}", "a.tif")
@@ -275,7 +318,7 @@ def ended():
     """A job that ends while it uploads leaves no object; it resumes from its journal."""
     words = [*LABEL, *PLAIN, "--work", "killed", "--resume", "src.tif", f"{FOLDER}/a.tif"]
     for number in (signal.SIGTERM, signal.SIGKILL):
-        fail(lambda method, name, query: "uploadId" in query, "slow")
+        fail(lambda method, name, query: "uploadId" in query or "comp" in query, "slow")
         store.log.clear()
         process = start([test.qfz, *words])
         for _ in range(200):
@@ -304,7 +347,8 @@ job(*LABEL, *PLAIN, "src.tif", "whole.tif")
 if RANKS:
     by_ranks()
 else:
-    for step in (refused, whole, google, kinds, parts, faults, ended, documented):
+    for step in (refused, whole, *((append_blob, sizes) if AZURE else (google, documented)), kinds, parts,
+                 faults, ended):
         began = time.monotonic()
         step()
         if "-v" in sys.argv: print(step.__name__, time.monotonic() - began)
