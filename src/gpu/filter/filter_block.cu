@@ -2,31 +2,34 @@
 /* filter_block.cu - light components join (filter.cuh) inside blocks of 64 x 64 pixels, in shared
  * memory.
  *
- * First each light pixel sorts its edges, and marks the first one.  Then rounds follow, until no
- * edge was marked twice:
+ * There are three passes, whose blocks are shifted against each other.  The first one begins with
+ * pixels, the others with the components that the pass before has left.  Each pass marks the first
+ * edges of components that have not marked theirs.  Then rounds follow, until no edge was marked
+ * twice; a thread works for one pair of components that marked the same edge:
  *
- *   join     pairs of components that marked the same edge join; what is light afterwards searches
- *   settle   each pixel's root is the root of its former root
- *   offer    pixels of searching components offer the keys of their first edges
- *   refine   those whose key is the least one of the component offer positions
- *   choose   the pixel whose position is the least one chooses: the component has its first edge
- *   mark     ... and marks this edge
+ *   join     the two components join; the pixels of the smaller one get a new root
+ *   search   if the result is light, the thread finds its first edge, and marks it
  *
- * A component whose first edge leaves its block marks nothing here: it is listed for the whole
- * tile.
+ * So the work of a round depends on the number of pixels that search, not on that of the block.
  *
- * Pixel p belongs to thread p % THREADS.  Between two barriers a word of shared memory is written
- * by one thread, or read, but for atomic operations. */
+ * The pixels of a component are a circular list.  A component that is not inside one block of the
+ * pass is foreign: it does not change.  A component *takes* its first edge later if the edge leaves
+ * the block, if a foreign component has marked it before, or if the list would become too long for
+ * one thread.
+ *
+ * Between two barriers a word of a component is written by one thread, but for atomic operations.
+ */
+#include <type_traits>
+
 #include "gpu/filter/filter_edges.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
-enum { SIDE = QFZ_SIDE, PX = SIDE * SIDE, THREADS = 512, OWN = PX / THREADS };
+enum { SIDE = QFZ_SIDE, PX = SIDE * SIDE, THREADS = 256, OWN = PX / THREADS };
+enum { PASSES = QFZ_FILTER_PASSES, MOST_PX = QFZ_FILTER_MOST_PX };
 
-/* A pixel's sides in the order of their edges, ORDER_BITS each, the first one in the lowest bits;
- * and how many are left. */
-enum { ORDER_BITS = 3, ORDER_LEFT_AT = 24 };
-
-static const uint32_t NOTHING = 0xffff; /* no pixel, no search */
+/* In place of a pixel of the block.  NOTHING: no pixel; as a root: the pixel is in no component
+ * that joins others. */
+static const uint32_t NOTHING = 0xffff, FOREIGN = 0xfffe;
 
 /* Weights of 32 bits; N is less than that of an open component. */
 static const uint32_t OPEN = UINT32_MAX;
@@ -34,24 +37,22 @@ static const uint32_t OPEN = UINT32_MAX;
 namespace
 {
 struct block_memory {
-    unsigned long long position[PX / 2];  /* by search */
-    uint32_t least_key[PX / 2];           /* by search */
-    uint32_t order[PX], key[PX];          /* by pixel; in the end key: list of a root */
-    uint32_t mass[PX];                    /* by root */
-    uint32_t zeroed[PX / 4];              /* as in qfz_gpu_filter */
-    uint16_t root[PX];                    /* by pixel */
-    uint16_t to[PX], search[PX], top[PX]; /* by root: new root; search; pixel that chose */
-    uint16_t pair[PX / 2];                /* pixels that were second to mark their edge */
+    uint32_t key[PX];            /* by pixel with an edge out of its component: of the first one */
+    uint32_t mass[PX];           /* by root; OPEN also: of a foreign component */
+    uint32_t zeroed[PX / 4];     /* as in qfz_gpu_filter */
+    uint8_t side[PX];            /* by pixel: as in qfz_gpu_filter */
+    uint16_t root[PX], next[PX]; /* by pixel */
+    uint16_t top[PX];            /* by root: the pixel with the first edge */
+    uint16_t pair[2][PX / 2]; /* by round: pixels that were second to mark their edge, then roots */
     uint32_t n_pairs[2], n_leaving, first_leaving;
 };
 
-/* A thread and its block, which begins at pixel (y, x) of the tile; a pixel of the block has the
- * number row * SIDE + column. */
+/* A block, which begins at pixel (y, x) of the tile; a pixel of the block has the number row * SIDE
+ * + column. */
 template <typename T> struct block_work {
     block_memory &m;
     qfz_filter_edges<T> edges;
     int32_t y, x, h, w;
-    uint32_t light; /* bit i: pixel i of the thread is in a light component */
 
     __device__ __forceinline__ int2 at(uint32_t p) const
     {
@@ -64,13 +65,13 @@ template <typename T> struct block_work {
         const bool inside = in_y >= 0 && in_y < h && in_x >= 0 && in_x < w;
         return inside ? (uint32_t)(in_y * SIDE + in_x) : NOTHING;
     }
-    __device__ __forceinline__ bool has_edge(uint32_t p) const
+    __device__ __forceinline__ bool has(uint32_t p) const
     {
-        return m.order[p] >> ORDER_LEFT_AT > 0;
+        return (int32_t)(p / SIDE) < h && (int32_t)(p % SIDE) < w;
     }
     __device__ __forceinline__ int side(uint32_t p) const
     {
-        return (int)(m.order[p] & ((1u << ORDER_BITS) - 1));
+        return m.side[p] & QFZ_FILTER_SIDE;
     }
     /* The pixel at the other end of the first edge of p. */
     __device__ __forceinline__ uint32_t other(uint32_t p) const
@@ -81,12 +82,25 @@ template <typename T> struct block_work {
     {
         return edges.position(at(p), side(p));
     }
-    __device__ __forceinline__ bool is_light(uint32_t i) const
+    /* Pixels of the tile. */
+    __device__ __forceinline__ uint32_t px_of(uint32_t p) const
     {
-        return (light >> i & 1) != 0;
+        const int2 pixel = at(p);
+        return (uint32_t)pixel.y * (uint32_t)edges.f.w + (uint32_t)pixel.x;
+    }
+    __device__ __forceinline__ uint32_t number_of_px(uint32_t px) const
+    {
+        const uint32_t row = (uint32_t)edges.f.w;
+        return number(make_int2((int32_t)(px % row), (int32_t)(px / row)));
+    }
+    __device__ __forceinline__ uint8_t &zeroed(uint32_t p) const
+    {
+        return reinterpret_cast<uint8_t *>(edges.f.d_zeroed)[px_of(p)];
     }
 };
 } // namespace
+
+/* ---- First edges ----------------------------------------------------------------------------- */
 
 /* A number for an edge: of two edges, the later one does not have the smaller number. */
 template <typename T>
@@ -96,333 +110,281 @@ static __device__ __forceinline__ uint32_t key_of(uint32_t level, uint64_t posit
     return bits == 32 ? level : level << (32 - bits) | (uint32_t)(position >> (32 + bits));
 }
 
-/* ---- Marks ----------------------------------------------------------------------------------- */
-
-/* Marks the first edge of pixel p, unless it leaves the block; true if it was marked before. */
-template <typename WORK> static __device__ __forceinline__ bool mark(const WORK &w, uint32_t p)
-{
-    const int2 at = w.at(p);
-    const int side = w.side(p), d = side / 2;
-    const uint32_t start = w.number(qfz_filter_start(at, side));
-    if (w.other(p) == NOTHING) return false;
-    const uint32_t marked = (uint32_t)QFZ_FILTER_MARKED << d;
-    const uint32_t bits = marked | (w.edges.level(at, side) > 0 ? 1u << d : 0);
-    const uint32_t before = atomicOr(&w.m.zeroed[start / 4], bits << 8 * (start % 4));
-    return (before >> 8 * (start % 4) & marked) != 0;
-}
-
-/* Lists the pixel in the pairs of the round if it was the second one to mark its edge.  All lanes
- * call the function. */
-template <typename WORK>
-static __device__ __forceinline__ void list_pair(const WORK &w, int round, bool is_second,
-                                                 uint32_t p)
-{
-    const uint32_t at = qfz_take_one(&w.m.n_pairs[round % 2], is_second);
-    if (is_second) w.m.pair[at] = (uint16_t)p;
-}
-
-/* ---- Seed ------------------------------------------------------------------------------------ */
-
-/* Sorts the edges of a pixel: returns its word of m.order. */
-template <int N, typename EDGES>
-static __device__ __forceinline__ uint32_t sort_sides(const EDGES &edges, int2 at)
-{
-    unsigned long long high[N]; /* level << 32 | higher half of the position */
-    uint32_t side[N], n = 0, order = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) {
-        uint32_t level;
-        const bool exists = edges.read(at, i, &level);
-        side[i] = (uint32_t)i;
-        high[i] =
-            exists ? qfz_filter_place_of(level, edges.position(at, i)).high : QFZ_FILTER_NO_EDGE;
-        n += exists;
-    }
-#pragma unroll
-    for (int i = 1; i < N; i++)
-#pragma unroll
-        for (int j = i; j > 0; j--) {
-            bool swap = high[j] < high[j - 1];
-            if (high[j] == high[j - 1] && high[j] != QFZ_FILTER_NO_EDGE)
-                swap = edges.position(at, (int)side[j]) < edges.position(at, (int)side[j - 1]);
-            const unsigned long long h = swap ? high[j] : high[j - 1];
-            high[j] = swap ? high[j - 1] : high[j];
-            high[j - 1] = h;
-            const uint32_t s = swap ? side[j] : side[j - 1];
-            side[j] = swap ? side[j - 1] : side[j];
-            side[j - 1] = s;
-        }
-#pragma unroll
-    for (int i = 0; i < N; i++)
-        order |= side[i] << ORDER_BITS * i;
-    return order | n << ORDER_LEFT_AT;
-}
-
-/* Makes pixel p a component; true if it is light. */
-template <int N, typename WORK>
-static __device__ __forceinline__ bool seed(const WORK &w, const uint8_t *valid, uint32_t p)
-{
-    const int2 at = w.at(p);
-    const uint64_t least = w.edges.f.least;
-    uint64_t mass = least;
-    w.m.order[p] = 0;
-    if (w.number(at) != NOTHING) {
-        mass = qfz_filter_mass_of_px(w.edges.f, valid, at.y, at.x);
-        if (mass < least) w.m.order[p] = sort_sides<N>(w.edges, at);
-    }
-    w.m.mass[p] = mass == QFZ_GPU_FILTER_OPEN ? OPEN : (uint32_t)mass;
-    w.m.root[p] = w.m.to[p] = w.m.top[p] = (uint16_t)p;
-    w.m.search[p] = (uint16_t)NOTHING;
-    return mass < least;
-}
-
 template <typename T>
 static __device__ __forceinline__ void set_key(const block_work<T> &w, uint32_t p)
 {
     const int2 at = w.at(p);
     const int side = w.side(p);
-    w.m.key[p] = key_of<T>(w.edges.level(at, side), w.edges.position(at, side));
+    if (side != QFZ_FILTER_NO_SIDE)
+        w.m.key[p] = key_of<T>(w.edges.level(at, side), w.edges.position(at, side));
 }
 
-template <int N, typename WORK>
-static __device__ __forceinline__ void seed_all(WORK &w, const uint8_t *valid)
+/* Finds the first edge of pixel p for which is_out(pixel at the other end) is true. */
+template <typename WORK, typename IS_OUT>
+static __device__ __forceinline__ void find_first(const WORK &w, uint32_t p, const IS_OUT &is_out)
 {
-    w.light = 0;
+    w.m.side[p] = (uint8_t)qfz_filter_first_edge(w.edges, w.at(p), is_out).side;
+    set_key(w, p);
+}
+
+/* Does the first edge of pixel p come before that of q? */
+template <typename WORK>
+static __device__ __forceinline__ bool is_before(const WORK &w, uint32_t p, uint32_t q)
+{
+    const uint32_t of_p = w.m.key[p], of_q = w.m.key[q];
+    return of_p < of_q || (of_p == of_q && w.position(p) < w.position(q));
+}
+
+/* The pixel with the first edge of a component; NOTHING if no edge leaves it. */
+template <typename WORK>
+static __device__ __forceinline__ uint32_t find_top(const WORK &w, uint32_t root)
+{
+    const auto is_inner = [&](uint32_t q) { return q != NOTHING && w.m.root[q] == root; };
+    uint32_t top = NOTHING, p = root;
+    do {
+        if (w.side(p) != QFZ_FILTER_NO_SIDE && is_inner(w.other(p)))
+            find_first(w, p, [&](int2 at) { return !is_inner(w.number(at)); });
+        if (w.side(p) != QFZ_FILTER_NO_SIDE && (top == NOTHING || is_before(w, p, top))) top = p;
+        p = w.m.next[p];
+    } while (p != root);
+    return top;
+}
+
+/* Marks the first edge of a component, that of pixel `top`, and lists the pixel in the pairs of the
+ * round if another component of the block has marked it before. */
+template <typename WORK>
+static __device__ __forceinline__ void mark(const WORK &w, int round, uint32_t top)
+{
+    const int2 at = w.at(top);
+    const int side = w.side(top), d = side / 2;
+    const uint32_t q = w.other(top), start = side % 2 ? q : top;
+    bool is_second = false;
+    if (q != NOTHING) {
+        const uint32_t marked = (uint32_t)QFZ_FILTER_MARKED << d;
+        const uint32_t bits = marked | (w.edges.level(at, side) > 0 ? 1u << d : 0);
+        const uint32_t before = atomicOr(&w.m.zeroed[start / 4], bits << 8 * (start % 4));
+        is_second = (before >> 8 * (start % 4) & marked) != 0;
+    }
+    if (q == NOTHING || (is_second && w.m.root[q] == FOREIGN))
+        w.m.side[top] |= QFZ_FILTER_TAKES;
+    else if (is_second)
+        w.m.pair[round % 2][atomicAdd(&w.m.n_pairs[round % 2], 1)] = (uint16_t)top;
+}
+
+/* ---- Begin ----------------------------------------------------------------------------------- */
+
+/* Makes pixel p a component; true if it is light and has an edge. */
+template <typename WORK>
+static __device__ __forceinline__ bool seed(const WORK &w, const uint8_t *valid, uint32_t p)
+{
+    const int2 at = w.at(p);
+    const uint64_t mass = qfz_filter_mass_of_px(w.edges.f, valid, at.y, at.x);
+    w.m.mass[p] = mass == QFZ_GPU_FILTER_OPEN ? OPEN : (uint32_t)mass;
+    w.m.root[p] = w.m.next[p] = w.m.top[p] = (uint16_t)p;
+    w.m.side[p] = QFZ_FILTER_NO_SIDE;
+    if (mass >= w.edges.f.least) return false;
+    find_first(w, p, [](int2) { return true; });
+    if (w.side(p) != QFZ_FILTER_NO_SIDE) return true;
+    w.m.top[p] = (uint16_t)NOTHING;
+    return false;
+}
+
+/* Loads pixel p; true if it is the root of a component that takes its first edge. */
+template <typename WORK> static __device__ __forceinline__ bool resume(const WORK &w, uint32_t p)
+{
+    const qfz_gpu_filter &f = w.edges.f;
+    const uint32_t px = w.px_of(p), up = f.d_up[px];
+    const uint32_t root_px = up & QFZ_FILTER_ROOT ? px : up;
+    const uint32_t top_px = (up & QFZ_FILTER_ROOT ? up : f.d_up[root_px]) & QFZ_FILTER_NIL;
+    w.m.root[p] = (uint16_t)NOTHING;
+    if (top_px == QFZ_FILTER_NIL) return false;
+    const uint32_t root = w.number_of_px(root_px), next = f.d_right[px];
+    w.m.root[p] = (uint16_t)(root == NOTHING ? FOREIGN : root);
+    w.m.next[p] = (uint16_t)w.number_of_px(next == QFZ_FILTER_NIL ? top_px : next);
+    w.m.side[p] = f.d_side[px] & QFZ_FILTER_SIDE;
+    if (root != p) return false;
+    w.m.mass[p] = (uint32_t)f.d_mass[px];
+    w.m.top[p] = (uint16_t)w.number_of_px(top_px);
+    return (f.d_side[top_px] & QFZ_FILTER_TAKES) != 0;
+}
+
+/* Of the list of a component that is not inside the block, a pixel inside is before one outside. */
+template <typename WORK> static __device__ __forceinline__ void find_foreign(const WORK &w)
+{
+    __syncthreads();
+    for (uint32_t p = threadIdx.x; p < PX; p += THREADS)
+        if (w.has(p) && w.m.root[p] < PX && w.m.next[p] == NOTHING)
+            atomicMax(&w.m.mass[w.m.root[p]], OPEN);
+    __syncthreads();
+    for (uint32_t p = threadIdx.x; p < PX; p += THREADS) {
+        if (!w.has(p) || w.m.root[p] >= PX) continue;
+        if (w.m.mass[w.m.root[p]] == OPEN)
+            w.m.root[p] = (uint16_t)FOREIGN;
+        else
+            set_key(w, p);
+    }
+}
+
+template <bool IS_FIRST, typename WORK>
+static __device__ __forceinline__ void begin(const WORK &w, const uint8_t *valid)
+{
+    uint32_t takes = 0; /* bit i: root i of the thread */
     for (uint32_t i = 0; i < OWN; i++) {
         const uint32_t p = threadIdx.x + i * THREADS;
-        const bool is_light = seed<N>(w, valid, p), has_edge = is_light && w.has_edge(p);
-        w.light |= (uint32_t)is_light << i;
-        if (has_edge) set_key(w, p);
-        list_pair(w, 0, has_edge && mark(w, p), p);
+        if (!w.has(p)) continue;
+        takes |= (uint32_t)(IS_FIRST ? seed(w, valid, p) : resume(w, p)) << i;
+        reinterpret_cast<uint8_t *>(w.m.zeroed)[p] = IS_FIRST ? 0 : w.zeroed(p);
     }
+    if (!IS_FIRST) find_foreign(w);
+    __syncthreads();
+    for (; takes != 0; takes &= takes - 1) {
+        const uint32_t p = threadIdx.x + ((uint32_t)__ffs((int)takes) - 1) * THREADS;
+        if (w.m.root[p] == p) mark(w, 0, w.m.top[p]);
+    }
+    __syncthreads();
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-/* Pair i joins; a component is in one pair at most.  If the result is light, its search has number
- * i. */
-template <typename WORK> static __device__ __forceinline__ void join(const WORK &w, uint32_t i)
-{
-    const uint32_t p = w.m.pair[i], a = w.m.root[p], b = w.m.root[w.other(p)];
-    const uint32_t of_a = w.m.mass[a], of_b = w.m.mass[b], least = (uint32_t)w.edges.f.least;
-    const uint32_t mass = of_a >= least - of_b ? least : of_a + of_b;
-    const uint32_t heavier = of_a < of_b ? b : a, lighter = of_a < of_b ? a : b;
-    w.m.to[lighter] = (uint16_t)heavier;
-    w.m.mass[heavier] = mass;
-    if (mass >= least) return;
-    w.m.search[heavier] = (uint16_t)i;
-    w.m.least_key[i] = UINT32_MAX;
-    w.m.position[i] = QFZ_FILTER_NO_EDGE;
-}
-
-template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
-{
-    for (uint32_t i = 0; i < OWN; i++) {
-        if (!w.is_light(i)) continue;
-        const uint32_t p = threadIdx.x + i * THREADS, root = w.m.to[w.m.root[p]];
-        w.m.root[p] = (uint16_t)root;
-        if (w.m.mass[root] >= w.edges.f.least) w.light &= ~(1u << i);
-    }
-}
-
-/* Drops the first edges of pixel p that are inside its component; true if there is an edge left. */
+/* The number of pixels of a component, at most MOST_PX + 1. */
 template <typename WORK>
-static __device__ __forceinline__ bool drop_inner(const WORK &w, uint32_t p, uint32_t root)
+static __device__ __forceinline__ uint32_t count_px(const WORK &w, uint32_t root)
 {
-    bool drops = false;
-    while (w.has_edge(p)) {
-        const uint32_t q = w.other(p);
-        if (q == NOTHING || w.m.root[q] != root) break;
-        const uint32_t order = w.m.order[p], left = order >> ORDER_LEFT_AT;
-        const uint32_t rest = (order & ((1u << ORDER_LEFT_AT) - 1)) >> ORDER_BITS;
-        w.m.order[p] = rest | (left - 1) << ORDER_LEFT_AT;
-        drops = true;
-    }
-    if (!w.has_edge(p)) return false;
-    if (drops) set_key(w, p);
-    return true;
+    uint32_t n = 1;
+    for (uint32_t p = w.m.next[root]; p != root && n <= MOST_PX; p = w.m.next[p])
+        n++;
+    return n;
 }
 
-/* Returns the pixels of the thread that offered. */
-template <typename WORK> static __device__ __forceinline__ uint32_t offer(const WORK &w)
+/* Pixel p was the second one to mark its edge: its component and the other one join.  A component
+ * is in one pair at most.  Returns the root of the result if it is to search, else NOTHING. */
+template <typename WORK> static __device__ __forceinline__ uint32_t join(const WORK &w, uint32_t p)
 {
-    uint32_t offered = 0;
-    for (uint32_t i = 0; i < OWN; i++) {
-        const uint32_t p = threadIdx.x + i * THREADS;
-        if (!w.is_light(i)) continue;
-        const uint32_t root = w.m.root[p], search = w.m.search[root];
-        if (search == NOTHING || !drop_inner(w, p, root)) continue;
-        qfz_lower(&w.m.least_key[search], w.m.key[p]);
-        offered |= 1u << i;
+    block_memory &m = w.m;
+    const uint32_t a = m.root[p], b = m.root[w.other(p)], least = (uint32_t)w.edges.f.least;
+    if (m.mass[a] >= least - m.mass[b]) { /* of components that weigh N only the weight matters */
+        m.mass[a] = m.mass[b] = least;
+        return NOTHING;
     }
-    return offered;
-}
-
-/* Of these, those with the least keys. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t refine(const WORK &w, uint32_t offered)
-{
-    uint32_t refined = 0;
-    for (uint32_t rest = offered; rest != 0; rest &= rest - 1) {
-        const uint32_t i = (uint32_t)__ffs((int)rest) - 1, p = threadIdx.x + i * THREADS;
-        const uint32_t search = w.m.search[w.m.root[p]];
-        if (w.m.key[p] != w.m.least_key[search]) continue;
-        atomicMin(&w.m.position[search], (unsigned long long)w.position(p));
-        refined |= 1u << i;
+    const uint32_t mass = m.mass[a] + m.mass[b], n_a = count_px(w, a), n_b = count_px(w, b);
+    if (n_a + n_b > MOST_PX) {
+        m.side[p] |= QFZ_FILTER_TAKES;
+        return NOTHING;
     }
-    return refined;
-}
-
-/* Of these, those with the least positions. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t choose(const WORK &w, uint32_t refined)
-{
-    uint32_t chosen = 0;
-    for (uint32_t rest = refined; rest != 0; rest &= rest - 1) {
-        const uint32_t i = (uint32_t)__ffs((int)rest) - 1, p = threadIdx.x + i * THREADS;
-        if (w.m.position[w.m.search[w.m.root[p]]] == w.position(p)) chosen |= 1u << i;
-    }
-    return chosen;
+    const uint32_t larger = n_a < n_b ? b : a, smaller = n_a < n_b ? a : b;
+    uint32_t q = smaller;
+    do {
+        m.root[q] = (uint16_t)larger;
+        q = m.next[q];
+    } while (q != smaller);
+    const uint16_t next = m.next[a];
+    m.next[a] = m.next[b];
+    m.next[b] = next;
+    m.mass[larger] = mass;
+    return larger;
 }
 
 template <typename WORK>
-static __device__ __forceinline__ void mark_chosen(const WORK &w, int round, uint32_t chosen)
+static __device__ __forceinline__ void search(const WORK &w, int round, uint32_t root)
 {
-    for (uint32_t i = 0; i < OWN; i++) {
-        const uint32_t p = threadIdx.x + i * THREADS;
-        bool is_second = false;
-        if (chosen >> i & 1) {
-            const uint32_t root = w.m.root[p];
-            w.m.search[root] = (uint16_t)NOTHING;
-            w.m.top[root] = (uint16_t)p;
-            is_second = mark(w, p);
-        }
-        list_pair(w, round, is_second, p);
-    }
+    const uint32_t top = find_top(w, root);
+    w.m.top[root] = (uint16_t)top;
+    if (top != NOTHING) mark(w, round, top);
 }
 
-template <typename WORK> static __device__ __forceinline__ void run_rounds(WORK &w)
+template <typename WORK> static __device__ __forceinline__ void run_rounds(const WORK &w)
 {
     for (int round = 0;; round++) {
+        uint16_t *const pair = w.m.pair[round % 2];
         const uint32_t n = w.m.n_pairs[round % 2];
         if (n == 0) return;
         if (threadIdx.x == 0) w.m.n_pairs[(round + 1) % 2] = 0;
         for (uint32_t i = threadIdx.x; i < n; i += THREADS)
-            join(w, i);
+            pair[i] = (uint16_t)join(w, pair[i]);
         __syncthreads();
-        settle(w);
-        __syncthreads();
-        const uint32_t offered = offer(w);
-        __syncthreads();
-        const uint32_t refined = refine(w, offered);
-        __syncthreads();
-        const uint32_t chosen = choose(w, refined);
-        __syncthreads();
-        mark_chosen(w, round + 1, chosen);
+        for (uint32_t i = threadIdx.x; i < n; i += THREADS)
+            if (pair[i] != NOTHING) search(w, round + 1, pair[i]);
         __syncthreads();
     }
 }
 
 /* ---- Store ----------------------------------------------------------------------------------- */
 
-template <typename WORK> static __device__ __forceinline__ uint32_t px_of(const WORK &w, uint32_t p)
-{
-    const int2 at = w.at(p);
-    return (uint32_t)at.y * (uint32_t)w.edges.f.w + (uint32_t)at.x;
-}
-
-/* The pixel with the first edge of a light component; NOTHING if no edge leaves it. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t top_of(const WORK &w, uint32_t root)
-{
-    const uint32_t top = w.m.top[root];
-    return w.m.search[root] == NOTHING && w.has_edge(top) ? top : NOTHING;
-}
-
-/* Lists the pixels of light components that have edges, each after the one before it: the list of
- * a root is in m.key. */
-template <typename WORK> static __device__ __forceinline__ void store_lists(const WORK &w)
-{
-    for (uint32_t p = threadIdx.x; p < PX; p += THREADS)
-        w.m.key[p] = NOTHING;
-    __syncthreads();
-    for (uint32_t i = 0; i < OWN; i++) {
-        const uint32_t p = threadIdx.x + i * THREADS;
-        if (!w.is_light(i) || !w.has_edge(p)) continue;
-        const uint32_t root = w.m.root[p];
-        if (p == top_of(w, root)) continue;
-        const uint32_t next = atomicExch(&w.m.key[root], p);
-        w.edges.f.d_right[px_of(w, p)] = next == NOTHING ? QFZ_FILTER_NIL : px_of(w, next);
-    }
-    __syncthreads();
-}
-
-/* Stores pixel i of the thread, but its place in a list; true if it is the root of a light
- * component whose first edge leaves the block. */
-template <typename WORK> static __device__ __forceinline__ bool store_px(const WORK &w, uint32_t i)
+template <typename WORK> static __device__ __forceinline__ void store_px(const WORK &w, uint32_t p)
 {
     const qfz_gpu_filter &f = w.edges.f;
-    const uint32_t p = threadIdx.x + i * THREADS, px = px_of(w, p);
-    const bool is_light = w.is_light(i);
-    const uint32_t root = w.m.root[p];
-    uint32_t side = QFZ_FILTER_NO_SIDE;
-    const uint32_t top = is_light ? top_of(w, root) : NOTHING;
-    if (is_light && w.has_edge(p)) side = (uint32_t)w.side(p);
-    if (p == top) {
-        const uint32_t list = w.m.key[root];
-        side |= QFZ_FILTER_LIST;
-        f.d_left[px] = QFZ_FILTER_NIL;
-        f.d_right[px] = list == NOTHING ? QFZ_FILTER_NIL : px_of(w, list);
+    const uint32_t px = w.px_of(p), root = w.m.root[p];
+    w.zeroed(p) = reinterpret_cast<const uint8_t *>(w.m.zeroed)[p];
+    if (root >= PX) return;
+    const uint32_t top = w.m.mass[root] < f.least ? w.m.top[root] : NOTHING, next = w.m.next[p];
+    if (root == p) f.d_mass[px] = w.m.mass[p] == OPEN ? QFZ_GPU_FILTER_OPEN : w.m.mass[p];
+    if (top == NOTHING) {
+        f.d_side[px] = QFZ_FILTER_NO_SIDE;
+        f.d_up[px] = root == p ? QFZ_FILTER_ROOT | QFZ_FILTER_NIL : w.px_of(root);
+        return;
     }
-    f.d_side[px] = (uint8_t)side;
-    reinterpret_cast<uint8_t *>(f.d_zeroed)[px] = (uint8_t)(w.m.zeroed[p / 4] >> (8 * (p % 4)));
-    if (root != p) {
-        f.d_up[px] = px_of(w, root);
-        return false;
-    }
-    f.d_up[px] = QFZ_FILTER_ROOT | (top == NOTHING ? QFZ_FILTER_NIL : px_of(w, top));
-    f.d_mass[px] = w.m.mass[p] == OPEN ? QFZ_GPU_FILTER_OPEN : w.m.mass[p];
-    return top != NOTHING && w.other(top) == NOTHING;
+    f.d_side[px] = w.m.side[p] | (uint8_t)(p == top ? QFZ_FILTER_LIST : 0);
+    f.d_up[px] = root == p ? QFZ_FILTER_ROOT | w.px_of(top) : w.px_of(root);
+    f.d_right[px] = next == top ? QFZ_FILTER_NIL : w.px_of(next);
 }
 
-template <typename WORK> static __device__ __forceinline__ void store_all(const WORK &w)
+/* Is pixel p the root of a component that takes its first edge, now or never? */
+template <typename WORK> static __device__ __forceinline__ bool is_left(const WORK &w, uint32_t p)
+{
+    const qfz_gpu_filter &f = w.edges.f;
+    if (w.m.root[p] == p) {
+        const uint32_t top = w.m.mass[p] < f.least ? w.m.top[p] : NOTHING;
+        return top != NOTHING && (w.m.side[top] & QFZ_FILTER_TAKES) != 0;
+    }
+    if (w.m.root[p] != FOREIGN) return false;
+    const uint32_t up = f.d_up[w.px_of(p)];
+    return (up & QFZ_FILTER_ROOT) != 0 && (f.d_side[up & QFZ_FILTER_NIL] & QFZ_FILTER_TAKES) != 0;
+}
+
+/* Lists what takes its first edge on the whole tile. */
+template <typename WORK> static __device__ __forceinline__ void list_left(const WORK &w)
 {
     block_memory &m = w.m;
     const qfz_gpu_filter &f = w.edges.f;
-    store_lists(w);
-    for (uint32_t i = 0; i < OWN; i++) {
-        const uint32_t p = threadIdx.x + i * THREADS;
-        const bool leaves = w.number(w.at(p)) != NOTHING && store_px(w, i);
+    for (uint32_t p = threadIdx.x; p < PX; p += THREADS) {
+        const bool leaves = w.has(p) && is_left(w, p);
         const uint32_t at = qfz_take_one(&m.n_leaving, leaves);
-        if (leaves) m.pair[at] = (uint16_t)p;
+        if (leaves) m.pair[0][at] = (uint16_t)p;
     }
     __syncthreads();
     if (threadIdx.x == 0)
         m.first_leaving = atomicAdd(&f.d_count[QFZ_FILTER_N_LEAVING], m.n_leaving);
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < m.n_leaving; i += THREADS)
-        f.d_leaving[m.first_leaving + i] = px_of(w, m.pair[i]);
+        f.d_leaving[m.first_leaving + i] = w.px_of(m.pair[0][i]);
 }
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
-template <typename T, int N>
-static __global__ void __launch_bounds__(THREADS, 2)
-    k_block(qfz_gpu_filter f, qfz_edge_reader<T> reader, const uint8_t *valid)
+/* Blocks begin at multiples of SIDE less the shift. */
+template <typename T, int N, bool IS_FIRST>
+static __global__ void __launch_bounds__(THREADS, 3)
+    k_block(qfz_gpu_filter f, qfz_edge_reader<T> reader, const uint8_t *valid, int2 shift,
+            bool is_last)
 {
     QFZ_SHARED(block_memory, m);
-    const uint32_t n_x = ((uint32_t)f.w + SIDE - 1) / SIDE;
-    const int32_t y = (int32_t)(blockIdx.x / n_x) * SIDE, x = (int32_t)(blockIdx.x % n_x) * SIDE;
-    block_work<T> w = {
-        *m, {f, reader, N}, y, x, min((int32_t)SIDE, f.h - y), min((int32_t)SIDE, f.w - x), 0};
-    for (uint32_t i = threadIdx.x; i < PX / 4; i += THREADS)
-        m->zeroed[i] = 0;
+    const uint32_t n_x = (uint32_t)(f.w + shift.x + SIDE - 1) / SIDE;
+    const int32_t y = (int32_t)(blockIdx.x / n_x) * SIDE - shift.y;
+    const int32_t x = (int32_t)(blockIdx.x % n_x) * SIDE - shift.x;
+    const int32_t y0 = max(y, 0), x0 = max(x, 0);
+    const block_work<T> w = {*m,
+                             {f, reader, N},
+                             y0,
+                             x0,
+                             min(y + (int32_t)SIDE, f.h) - y0,
+                             min(x + (int32_t)SIDE, f.w) - x0};
     if (threadIdx.x == 0) m->n_pairs[0] = m->n_leaving = 0;
     __syncthreads();
-    seed_all<N>(w, valid);
-    __syncthreads();
+    begin<IS_FIRST>(w, valid);
     run_rounds(w);
-    store_all(w);
+    for (uint32_t p = threadIdx.x; p < PX; p += THREADS)
+        if (w.has(p)) store_px(w, p);
+    if (is_last) list_left(w);
 }
 
 bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter)
@@ -430,17 +392,28 @@ bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter)
     return filter->least < OPEN && sizeof(block_memory) <= gpu->shared_max;
 }
 
-template <typename T>
-static qfz_status launch_blocks(qfz_gpu *gpu, const qfz_gpu_filter *f,
-                                const qfz_edge_reader<T> &reader, const qfz_gpu_edges *edges)
+template <typename T, int N>
+static qfz_status launch_passes(qfz_gpu *gpu, const qfz_gpu_filter *f,
+                                const qfz_edge_reader<T> &reader, const uint8_t *valid)
 {
-    const dim3 n_blocks(qfz_launch_blocks(f->w, SIDE) * qfz_launch_blocks(f->h, SIDE));
-    return qfz_launch(gpu, edges->connectivity == 4 ? k_block<T, 4> : k_block<T, 8>, n_blocks,
-                      dim3(THREADS), sizeof(block_memory), *f, reader, edges->d_valid);
+    static const int32_t shift[PASSES][2] = {
+        {0, 0}, {SIDE / 2, SIDE / 2}, {SIDE / 4, 3 * SIDE / 4}};
+    for (int i = 0; i < PASSES; i++) {
+        const int2 by = make_int2(shift[i][1], shift[i][0]);
+        const dim3 n_blocks(qfz_launch_blocks(f->w + by.x, SIDE) *
+                            qfz_launch_blocks(f->h + by.y, SIDE));
+        QFZ_TRY(qfz_launch(gpu, i == 0 ? k_block<T, N, true> : k_block<T, N, false>, n_blocks,
+                           dim3(THREADS), sizeof(block_memory), *f, reader, valid, by,
+                           i == PASSES - 1));
+    }
+    return QFZ_OK;
 }
 
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_filter *filter)
 {
-    return qfz_filter_with_reader(
-        edges, [=](const auto &reader) { return launch_blocks(gpu, filter, reader, edges); });
+    return qfz_filter_with_reader(edges, [=](const auto &reader) {
+        using T = typename std::decay<decltype(*reader.from)>::type;
+        return edges->connectivity == 4 ? launch_passes<T, 4>(gpu, filter, reader, edges->d_valid)
+                                        : launch_passes<T, 8>(gpu, filter, reader, edges->d_valid);
+    });
 }

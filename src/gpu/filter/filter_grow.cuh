@@ -76,8 +76,10 @@ static __device__ __forceinline__ uint32_t qfz_filter_heap(const WORK &w, uint32
     w.set_node(top, w.side(top), WORK::NIL, WORK::NIL);
     while (next != WORK::NIL) {
         const uint32_t p = next;
+        const int side = w.side(p);
         next = w.right(p);
-        w.set_node(p, w.side(p), WORK::NIL, WORK::NIL);
+        if (side == QFZ_FILTER_NO_SIDE) continue;
+        w.set_node(p, side, WORK::NIL, WORK::NIL);
         heap = qfz_filter_meld(w, heap, p);
     }
     return heap;

@@ -20,10 +20,20 @@ static const uint32_t QFZ_FILTER_ROOT = 1u << 31, QFZ_FILTER_NIL = QFZ_FILTER_RO
 enum { QFZ_FILTER_MARKED = 0x10, QFZ_FILTER_ALL_ZEROED = 0x0f0f0f0f };
 
 /* In d_side: the bits of a side (filter_edges.cuh).  LIST: the pixel is the top of a component that
- * is no heap yet, but a list, each pixel's d_right the next one.  HOOKED, at the end: the pixel was
- * the root of a light component, which has joined another over its first edge; d_left has its top.
- */
-enum { QFZ_FILTER_SIDE = 0x0f, QFZ_FILTER_LIST = 0x40, QFZ_FILTER_HOOKED = 0x80 };
+ * is no heap yet, but a list of its pixels, each pixel's d_right the next one.  TAKES: the top of a
+ * component that has not marked its first edge, or was second to mark it and has not joined yet.
+ * HOOKED, at the end: the pixel was the root of a light component, which has joined another over
+ * its first edge; d_left has its top. */
+enum {
+    QFZ_FILTER_SIDE = 0x0f,
+    QFZ_FILTER_TAKES = 0x20,
+    QFZ_FILTER_LIST = 0x40,
+    QFZ_FILTER_HOOKED = 0x80
+};
+
+/* Blocks (filter_block.cu): how often they are shifted, and the number of pixels up to which
+ * components join there. */
+enum { QFZ_FILTER_PASSES = 3, QFZ_FILTER_MOST_PX = 64 };
 
 static const unsigned long long QFZ_FILTER_NO_EDGE = ~0ull;
 
@@ -119,7 +129,7 @@ static __device__ __forceinline__ void qfz_filter_each_edge(const qfz_gpu_filter
 }
 
 /* Grows components inside blocks (filter_block.cu), if it can: N is below 2^32 - 1, and the device
- * has the shared memory.  Those whose first edge leaves their block are in d_leaving then. */
+ * has the shared memory.  Those that grow on are in d_leaving then. */
 bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter);
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                              const qfz_gpu_filter *filter);

@@ -10,10 +10,13 @@
 #include "gpu/filter/filter_grow.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
-/* The room of d_leaving: each such component has a pixel on the rim of its block. */
+/* The room of d_leaving: each such component has a pixel on the rim of its block, or was second to
+ * mark the first edge of one that has, or would join to more than MOST_PX pixels. */
 static int64_t leaving_room(int32_t h, int32_t w)
 {
-    return (int64_t)qfz_launch_blocks(h, QFZ_SIDE) * qfz_launch_blocks(w, QFZ_SIDE) * QFZ_RIM;
+    const int64_t blocks =
+        (int64_t)(qfz_launch_blocks(h, QFZ_SIDE) + 1) * (qfz_launch_blocks(w, QFZ_SIDE) + 1);
+    return blocks * (2 * QFZ_RIM + QFZ_SIDE * QFZ_SIDE / QFZ_FILTER_MOST_PX);
 }
 
 void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter *filter)
