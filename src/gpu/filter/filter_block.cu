@@ -24,7 +24,7 @@
 #include "gpu/filter/filter_edges.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
-enum { SIDE = QFZ_SIDE, PX = SIDE * SIDE, THREADS = 256, OWN = PX / THREADS };
+enum { SIDE = QFZ_SIDE, PX = SIDE * SIDE, THREADS = 512, OWN = PX / THREADS };
 enum { PASSES = QFZ_FILTER_PASSES, MOST_PX = QFZ_FILTER_MOST_PX };
 
 /* In place of a pixel of the block.  NOTHING: no pixel; as a root: the pixel is in no component
