@@ -361,9 +361,16 @@ template <typename WORK> static __device__ __forceinline__ void list_left(const 
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
+/* Thread blocks on a multiprocessor; those of compute capability 7.5 run 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+static const int resident = 2;
+#else
+static const int resident = 3;
+#endif
+
 /* Blocks begin at multiples of SIDE less the shift. */
 template <typename T, int N, bool IS_FIRST>
-static __global__ void __launch_bounds__(THREADS, 3)
+static __global__ void __launch_bounds__(THREADS, resident)
     k_block(qfz_gpu_filter f, qfz_edge_reader<T> reader, const uint8_t *valid, int2 shift,
             bool is_last)
 {
