@@ -106,6 +106,7 @@ void qfz_object_clean(const char *path)
 qfz_status qfz_object_fail(const char *path, const char *what, const char *why, qfz_error *err)
 {
     const store *const in = store_of(path);
+    if (!in) return qfz_fail(err, QFZ_EIO, "%s: %s%s%s", path, what, *why ? ": " : "", why);
     const char *const bucket = path + PREFIX_N;
     const int bucket_n = (int)strcspn(bucket, "/");
     char answer[160];
