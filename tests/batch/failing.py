@@ -157,11 +157,9 @@ def check_end(name, what, status, err, kind):
     test.check(may_stay or not left, f"{what}: left behind: {left}: {err}")
 
 
-def failing(name, kind, error):
-    """Every n-th call, or MOST of them, once and for ever."""
-    base = {"QFZ_FAIL_CALL": kind, "QFZ_FAIL_ERRNO": str(error)}
-    if RANKS:
-        base["QFZ_FAIL_RANK"] = test.random.choice("01")  # rank 0 joins the parts
+def failing(name, kind, error, place):
+    """Every n-th call, or MOST of them, once and for ever, in every process or in that of a rank."""
+    base = {"QFZ_FAIL_CALL": kind, "QFZ_FAIL_ERRNO": str(error), **place}
     status, err, _, n_calls = run_failing(name, base)
     if not test.check(status == 0, f"{name}, no {kind} fails: status {status}: {err}"):
         return
@@ -177,9 +175,16 @@ def failing(name, kind, error):
             extra = {**base, "QFZ_FAIL_AT": str(n), **({"QFZ_FAIL_ALWAYS": "1"} if always else {})}
             status, err, failed, _ = run_failing(name, extra)
             ways[kind] = ways.get(kind, 0) + failed
-            what = f"{name}, {kind} {n} of {n_calls} {'and later ' if always else ''}({error})"
+            what = f"{name}, {' '.join(place.values())} {kind} {n} of {n_calls} {'and later ' if always else ''}({error})"
             if failed:
                 check_end(name, what, status, err, kind)
+
+
+def places():
+    """Where calls fail.  Rank 0 joins the parts."""
+    if not RANKS:
+        return [{}]
+    return [{"QFZ_FAIL_RANK": rank} for rank in (test.random.choice("01") if MOST else "01")]
 
 
 def without_failure(name):
@@ -223,7 +228,8 @@ wanted = {name: without_failure(name) for name in JOBS}
 for job in chosen(6, JOBS):
     for call, number in KINDS:
         if call in chosen(7, {kind for kind, _ in KINDS}):
-            failing(job, call, number)
+            for where in places():
+                failing(job, call, number, where)
 print("calls that failed:", ways)
 test.check(any(ways.values()), "no call failed: is the library loaded?")
 test.finish()
