@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _structs
-from ._image import Bools, Source, is_device_array, read_edges, read_levels
+from ._image import Source, ends_of_edges, is_device_array, read_edges, read_levels
 from ._session import Session, criterion
 
 Labels = npt.NDArray[np.uint32]
@@ -231,22 +231,6 @@ def saliency(
     source = Source(image, channel_axis, mask)
     with Session(source, rule, read_edges(edges), threads, engine) as session:
         return session.saliency()
-
-
-def ends_of_edges(there: Bools) -> Bools:
-    """Return the pixels at which at least one edge begins or ends; changes `there`."""
-    there[0, :, -1] = False
-    there[1:, -1, :] = False
-    ends: Bools = there[0] | there[1]
-    ends[:, 1:] |= there[0, :, :-1]
-    ends[1:] |= there[1, :-1]
-    if len(there) == 4:
-        there[2, :, -1] = False
-        there[3, :, 0] = False
-        ends |= there[2] | there[3]
-        ends[1:, 1:] |= there[2, :-1, :-1]
-        ends[1:, :-1] |= there[3, :-1, 1:]
-    return ends
 
 
 def cut(

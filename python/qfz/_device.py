@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import _structs
-from ._arrays import ends_of_edges
-from ._image import is_device_array, pixel_type
+from ._image import ends_of_edges, is_device_array, pixel_type
 from ._session import DeviceSession, criterion, has_float_levels
 
 __all__ = ["cut", "is_device_array", "label", "library_of", "saliency", "simplify"]

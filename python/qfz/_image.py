@@ -194,3 +194,19 @@ def read_levels(levels: npt.ArrayLike) -> Edges:
     if array.dtype.kind == "i" and array.size and array.min() < 0:
         raise ValueError("levels of edges must be at least 0")
     return np.ascontiguousarray(array, dtype=np.uint32), False
+
+
+def ends_of_edges(there: Bools) -> Bools:
+    """Return the pixels at which at least one edge begins or ends; changes `there`."""
+    there[0, :, -1] = False
+    there[1:, -1, :] = False
+    ends: Bools = there[0] | there[1]
+    ends[:, 1:] |= there[0, :, :-1]
+    ends[1:] |= there[1, :-1]
+    if len(there) == 4:
+        there[2, :, -1] = False
+        there[3, :, 0] = False
+        ends |= there[2] | there[3]
+        ends[1:, 1:] |= there[2, :-1, :-1]
+        ends[1:, :-1] |= there[3, :-1, 1:]
+    return ends

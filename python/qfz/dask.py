@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from . import _painting
 from . import chunks as _chunks
-from ._arrays import ends_of_edges
+from ._image import ends_of_edges
 from ._structs import NO_EDGE
 
 __all__ = ["cut", "label", "saliency", "simplify"]

@@ -18,36 +18,13 @@ qfz_status qfz_session_set_filter(qfz_session *s, uint64_t min_area, qfz_error *
     return QFZ_OK;
 }
 
-static qfz_status open_on(qfz_session *s, const qfz_choice *choice, qfz_error *err)
-{
-    const qfz_worker_spec spec = {.rule = &s->filter_rule,
-                                  .kind = QFZ_FILTER,
-                                  .max_h = (int32_t)s->image.h,
-                                  .max_w = (int32_t)s->image.w,
-                                  .n_threads = s->n_threads,
-                                  .device = choice->devices[0]};
-    s->filter_engine = choice->engine;
-    return choice->engine->open(&s->filter_worker, 1, &spec, err);
-}
-
-/* A GPU may lack what the filter needs, or may not start: AUTO then takes the CPU. */
-static qfz_status open_worker(qfz_session *s, qfz_error *err)
-{
-    qfz_choice choice = s->choice;
-    QFZ_TRY(qfz_choice_settle(&choice, s->requested, &s->filter_rule, QFZ_FILTER, err));
-    const qfz_status st = open_on(s, &choice, err);
-    if (st != QFZ_EGPU || s->requested != QFZ_ENGINE_AUTO) return st;
-    qfz_choose_cpu(&choice, err);
-    err->status = QFZ_OK;
-    return open_on(s, &choice, err);
-}
-
 qfz_status qfz_session_prepare_filter(qfz_session *s, qfz_error *err)
 {
     if (!s->zeroed || s->has_zeroed || s->filter_worker) return QFZ_OK;
     qfz_image image = s->image;
     image.zeroed = s->given_zeroed;
-    QFZ_TRY(open_worker(s, err));
+    const qfz_session_work work = {.rule = &s->filter_rule, .kind = QFZ_FILTER};
+    QFZ_TRY(qfz_session_open_worker(s, &work, &s->filter_engine, &s->filter_worker, err));
     return qfz_session_load(s, s->filter_engine, s->filter_worker, &image, err);
 }
 

@@ -16,42 +16,6 @@ static void close_worker(qfz_session *s)
     s->has_partition = false;
 }
 
-static qfz_status open_on(qfz_session *s, qfz_choice *choice, qfz_error *err)
-{
-    const qfz_worker_spec spec = {.rule = &s->worker_rule,
-                                  .kind = s->kind,
-                                  .max_h = (int32_t)s->image.h,
-                                  .max_w = (int32_t)s->image.w,
-                                  .n_threads = s->n_threads,
-                                  .device = choice->devices[0],
-                                  .method = s->options.gpu_method};
-    s->engine = choice->engine;
-    s->worker = NULL;
-    return s->engine->open(&s->worker, 1, &spec, err);
-}
-
-/* A GPU may lack what this kind of work needs, or may not start: AUTO then takes the CPU. */
-static qfz_status open_worker(qfz_session *s, qfz_error *err)
-{
-    qfz_choice choice = s->choice;
-    QFZ_TRY(qfz_choice_settle(&choice, s->requested, &s->worker_rule, s->kind, err));
-    qfz_status st = open_on(s, &choice, err);
-    if (st == QFZ_EGPU && s->requested == QFZ_ENGINE_AUTO) {
-        qfz_choose_cpu(&choice, err);
-        err->status = QFZ_OK;
-        st = open_on(s, &choice, err);
-    }
-    return st;
-}
-
-qfz_status qfz_session_load(const qfz_session *s, const qfz_engine *engine, qfz_worker *worker,
-                            const qfz_image *image, qfz_error *err)
-{
-    if (image->memory == QFZ_MEMORY_DEVICE)
-        return engine->device->load(worker, image, s->options.cuda_stream, err);
-    return qfz_engine_load(engine, worker, image, err);
-}
-
 /* A worker of this kind that has loaded the image: the present one, or a new one. */
 static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rule, qfz_error *err)
 {
@@ -60,7 +24,8 @@ static qfz_status need_worker(qfz_session *s, qfz_kind kind, const qfz_rule *rul
     close_worker(s);
     s->kind = kind;
     s->worker_rule = *rule;
-    QFZ_TRY_OR(st, failed, open_worker(s, err));
+    const qfz_session_work work = {&s->worker_rule, kind, s->options.gpu_method};
+    QFZ_TRY_OR(st, failed, qfz_session_open_worker(s, &work, &s->engine, &s->worker, err));
     QFZ_TRY_OR(st, failed, qfz_session_advance(s, 0.1, "load", err));
     QFZ_TRY_OR(st, failed, qfz_session_load(s, s->engine, s->worker, &s->image, err));
     return QFZ_OK;

@@ -69,6 +69,18 @@ qfz_status qfz_session_prepare(qfz_session *s, qfz_part part, const qfz_buffers 
 qfz_status qfz_session_compute(qfz_session *s, qfz_part part, const qfz_buffers *into,
                                qfz_error *err);
 
+/* What a worker is opened for. */
+typedef struct qfz_session_work {
+    const qfz_rule *rule; /* the worker borrows it */
+    qfz_kind kind;
+    const char *method; /* NULL: the fastest */
+} qfz_session_work;
+
+/* worker.c: opens a worker of the engine that the session has chosen, or of another one that the
+ * caller left the choice of; *worker is NULL if that fails. */
+qfz_status qfz_session_open_worker(const qfz_session *s, const qfz_session_work *work,
+                                   const qfz_engine **engine, qfz_worker **worker, qfz_error *err);
+
 /* Loads an image of the session into a worker, from host memory or in the order of cuda_stream. */
 qfz_status qfz_session_load(const qfz_session *s, const qfz_engine *engine, qfz_worker *worker,
                             const qfz_image *image, qfz_error *err);
