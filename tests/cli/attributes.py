@@ -4,41 +4,12 @@ where it is refused, no file is left."""
 import csv
 import math
 import os
-import pathlib
-import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
-try:
-    import numpy
-    from osgeo import gdal
-except ImportError:
-    if sys.executable != "/usr/bin/python3" and os.path.exists("/usr/bin/python3"):
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", "-W", "ignore", *sys.argv])
-    print("skipped: needs numpy and GDAL's Python")
-    sys.exit(SKIPPED)
-QFZ = str(pathlib.Path(sys.argv[1]).resolve())
-gdal.UseExceptions()
+from rasters import gdal, numpy, qfz, same, save
+
 rng = numpy.random.default_rng(4)
-
-
-def save(name, band):
-    raster = gdal.GetDriverByName("GTiff").Create(name, band.shape[1], band.shape[0], 1, gdal.GDT_Int32)
-    raster.SetGeoTransform((100, 10, 0, 900, 0, -10))
-    raster.GetRasterBand(1).WriteArray(band)
-
-
-def qfz(*words, status=0, message=None):
-    done = subprocess.run([QFZ, *map(str, words), "-q", *(["--overwrite"] if status == 0 else [])], text=True,
-                          capture_output=True, check=False)
-    if done.returncode != status or (message and message not in done.stderr):
-        sys.exit(f"qfz {' '.join(map(str, words))}: status {done.returncode}: {done.stderr}")
-
-
-def same(what, found, expected):
-    if found != expected:
-        sys.exit(f"{what}: {found}, not {expected}")
 
 
 def check(raster, table):

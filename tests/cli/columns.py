@@ -5,58 +5,19 @@ refused."""
 import csv
 import math
 import os
-import pathlib
-import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
-try:
-    import numpy
-    from osgeo import gdal, osr
-except ImportError:
-    if sys.executable != "/usr/bin/python3" and os.path.exists("/usr/bin/python3"):
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", "-W", "ignore", *sys.argv])
-    print("skipped: needs numpy and GDAL's Python")
-    sys.exit(SKIPPED)
-QFZ = str(pathlib.Path(sys.argv[1]).resolve())
-gdal.UseExceptions()
+from rasters import gdal, numpy, qfz, same, save
+
 rng = numpy.random.default_rng(11)
-TYPES = {"u1": gdal.GDT_Byte, "i2": gdal.GDT_Int16, "u2": gdal.GDT_UInt16, "i4": gdal.GDT_Int32, "u4": gdal.GDT_UInt32,
-         "i8": gdal.GDT_Int64, "f4": gdal.GDT_Float32}
 WIDTH, HEIGHT = 10, 20  # of a pixel, in metres
 SHAPE = "px_first_x,px_first_y,perimeter_edges,perimeter,compactness,neighbours"
-
-
-def save(name, bands, nodata=None, epsg=32633, transform=(500000, WIDTH, 0, 5000000, 0, -HEIGHT)):
-    bands = bands if bands.ndim == 3 else bands[None]
-    raster = gdal.GetDriverByName("GTiff").Create(name, bands.shape[2], bands.shape[1], len(bands),
-                                                  TYPES[bands.dtype.str[1:]])
-    srs = osr.SpatialReference()
-    srs.ImportFromEPSG(epsg)
-    raster.SetProjection(srs.ExportToWkt())
-    raster.SetGeoTransform(transform)
-    for i, band in enumerate(bands):
-        if nodata is not None:
-            raster.GetRasterBand(i + 1).SetNoDataValue(nodata)
-        raster.GetRasterBand(i + 1).WriteArray(band)
-
-
-def qfz(*words, status=0, message=None):
-    done = subprocess.run([QFZ, *words, "-q", *(["--overwrite"] if status == 0 else [])], text=True,
-                          capture_output=True, check=False)
-    if done.returncode != status or (message and message not in done.stderr):
-        sys.exit(f"qfz {' '.join(words)}: status {done.returncode}: {done.stderr}")
 
 
 def rows_of(name):
     with open(name, newline="", encoding="utf8") as file:
         return {int(row["label"]): row for row in csv.DictReader(file)}
-
-
-def same(what, found, expected):
-    if found != expected:
-        sys.exit(f"{what}: {found}, not {expected}")
 
 
 def near(what, found, expected):

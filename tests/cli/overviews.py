@@ -2,30 +2,12 @@
 """overviews.py QFZ: overviews of labels, saliency and means, by --overviews and in COG, against NumPy and against those that
 GDAL makes of small values; for any tile size; and what is refused."""
 import os
-import pathlib
-import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
-try:
-    import numpy
-    from osgeo import gdal
-except ImportError:
-    if sys.executable != "/usr/bin/python3" and os.path.exists("/usr/bin/python3"):
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", "-W", "ignore", *sys.argv])
-    print("skipped: needs numpy and GDAL's Python")
-    sys.exit(SKIPPED)
-QFZ = str(pathlib.Path(sys.argv[1]).resolve())
-gdal.UseExceptions()
+from rasters import gdal, numpy, qfz, save
+
 rng = numpy.random.default_rng(3)
-
-
-def qfz(*words, status=0, message=None):
-    done = subprocess.run([QFZ, *words, "-q", *(["--overwrite"] if status == 0 else [])], text=True,
-                          capture_output=True, check=False)
-    if done.returncode != status or (message and message not in done.stderr):
-        sys.exit(f"qfz {' '.join(words)}: status {done.returncode}: {done.stderr}")
 
 
 def same(what, found, expected):
@@ -67,13 +49,6 @@ def as_gdal(name):
     raster.BuildOverviews("NEAREST", [2, 4])
     for i in (0, 1):
         same(f"GDAL's overviews of {name}", found[i], raster.GetRasterBand(1).GetOverview(i).ReadAsArray())
-
-
-def save(name, bands, nodata):
-    raster = gdal.GetDriverByName("GTiff").Create(name, bands.shape[2], bands.shape[1], len(bands), gdal.GDT_Byte)
-    for i, band in enumerate(bands):
-        raster.GetRasterBand(i + 1).SetNoDataValue(nodata)
-        raster.GetRasterBand(i + 1).WriteArray(band)
 
 
 with tempfile.TemporaryDirectory(prefix="qfz_overviews_") as folder:

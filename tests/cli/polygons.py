@@ -10,43 +10,12 @@ import sys
 import tempfile
 import time
 
-SKIPPED = 77
-try:
-    import numpy
-    from osgeo import gdal, ogr, osr
-except ImportError:
-    if sys.executable != "/usr/bin/python3" and os.path.exists("/usr/bin/python3"):
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", "-W", "ignore", *sys.argv])
-    print("skipped: needs numpy and GDAL's Python")
-    sys.exit(SKIPPED)
-QFZ = str(pathlib.Path(sys.argv[1]).resolve())
-gdal.UseExceptions()
+from rasters import PLACE, QFZ, SKIPPED, gdal, numpy, qfz, same, save
+from osgeo import ogr
+
 ogr.UseExceptions()
 rng = numpy.random.default_rng(7)
-PLACE = (500000, 10, 0, 5000000, 0, -20)
 HAS_GEOS = ogr.CreateGeometryFromWkt("POINT (0 0)").Buffer(1) is not None
-
-
-def save(name, band, transform=PLACE, epsg=32633):
-    kind = {"u1": gdal.GDT_Byte, "i4": gdal.GDT_Int32, "u8": gdal.GDT_UInt64}[band.dtype.str[1:]]
-    raster = gdal.GetDriverByName("GTiff").Create(name, band.shape[1], band.shape[0], 1, kind)
-    srs = osr.SpatialReference()
-    srs.ImportFromEPSG(epsg)
-    raster.SetProjection(srs.ExportToWkt())
-    raster.SetGeoTransform(transform)
-    raster.GetRasterBand(1).WriteArray(band)
-
-
-def qfz(*words, status=0, message=None):
-    overwrite = ["--overwrite"] if status == 0 and words[0] != "check" else []
-    done = subprocess.run([QFZ, *words, "-q", *overwrite], text=True, capture_output=True, check=False)
-    if done.returncode != status or (message and message not in done.stderr):
-        sys.exit(f"qfz {' '.join(words)}: status {done.returncode}: {done.stderr}")
-
-
-def same(what, found, expected):
-    if found != expected:
-        sys.exit(f"{what}: {found}, not {expected}")
 
 
 def read(name):
@@ -160,7 +129,7 @@ def blobs(h, w, names, smooth):
 def random_labels():
     names = numpy.array([0, 3, 5, 2**40, 2**63 - 1, 17], "u8")
     for case, place in enumerate((PLACE, (0, 1, 0, 0, 0, 1), (100, 3, 4, 900, 4, -3), (10, -2, 0, 0, 0, 2))):
-        save("l.tif", blobs(40, 57, names[case % 2:], case), place)
+        save("l.tif", blobs(40, 57, names[case % 2:], case), transform=place)
         for table in ("p.fgb", "p.gpkg"):
             qfz("regions", "l.tif", "--polygons", table)
             check(table, "l.tif")
@@ -174,7 +143,8 @@ def random_labels():
 
 
 def areas_on_the_ellipsoid():
-    save("d.tif", numpy.array([[1, 2], [1, 3]], "u1").repeat(90, 0).repeat(90, 1), (10, 0.01, 0, 51, 0, -0.01), 4326)
+    save("d.tif", numpy.array([[1, 2], [1, 3]], "u1").repeat(90, 0).repeat(90, 1), epsg=4326,
+         transform=(10, 0.01, 0, 51, 0, -0.01))
     qfz("regions", "d.tif", "--polygons", "d.gpkg", "--table", "d.csv")
     table = [line.split(",") for line in pathlib.Path("d.csv").read_text(encoding="utf8").splitlines()]
     column = table[0].index("area")

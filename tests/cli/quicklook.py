@@ -5,42 +5,12 @@ import math
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
-try:
-    import numpy
-    from osgeo import gdal
-except ImportError:
-    if sys.executable != "/usr/bin/python3" and os.path.exists("/usr/bin/python3"):
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", "-B", "-W", "ignore", *sys.argv])
-    print("skipped: needs numpy and GDAL's Python")
-    sys.exit(SKIPPED)
-QFZ = str(pathlib.Path(sys.argv[1]).resolve())
-gdal.UseExceptions()
+from rasters import gdal, numpy, qfz, save
+
 rng = numpy.random.default_rng(19)
-TYPES = {"u1": gdal.GDT_Byte, "i2": gdal.GDT_Int16, "u2": gdal.GDT_UInt16, "i4": gdal.GDT_Int32, "f4": gdal.GDT_Float32}
-
-
-def save(name, bands, nodata=None, colors=()):
-    bands = bands if bands.ndim == 3 else bands[None]
-    raster = gdal.GetDriverByName("GTiff").Create(name, bands.shape[2], bands.shape[1], len(bands),
-                                                  TYPES[bands.dtype.str[1:]])
-    for i, band in enumerate(bands):
-        if nodata is not None:
-            raster.GetRasterBand(i + 1).SetNoDataValue(nodata)
-        if colors:
-            raster.GetRasterBand(i + 1).SetColorInterpretation(colors[i])
-        raster.GetRasterBand(i + 1).WriteArray(band)
-
-
-def qfz(*words, status=0, message=None):
-    done = subprocess.run([QFZ, *map(str, words), "-q", *(["--overwrite"] if status == 0 else [])], text=True,
-                          capture_output=True, check=False)
-    if done.returncode != status or (message and message not in done.stderr):
-        sys.exit(f"qfz {' '.join(map(str, words))}: status {done.returncode}: {done.stderr}")
 
 
 def read(name):
@@ -126,7 +96,7 @@ def regions():
     for kind, n_bands, order, colors, shape in scenes:
         bands = smooth(n_bands, *shape, 250).astype(kind)
         bands[:, rng.random(shape) < 0.02] = 7
-        save("scene.tif", bands, 7, colors)
+        save("scene.tif", bands, 7, colors=colors)
         values = values_of(bands, order, 7)
         for style in ("means", "image"):
             for words in (["--tile", 1000], ["--tile", 37, "-j", 3]):
