@@ -9,7 +9,7 @@
  *   stitch   joins the border regions of all tiles, then numbers all regions
  *   pass 2   each tile: the labels; the edges of the forest that start from its pixels, with the
  *            labels of their two ends */
-#include "job/output_specs.h"
+#include "job/label_steps.h"
 #include "job/task.h"
 #include "job/task_steps.h"
 
@@ -46,49 +46,29 @@ static bool is_summarised(qfz_run *run, int64_t tile, void *arg)
            qfz_stitch_has_ring(run->stitch, tile);
 }
 
-static qfz_status stitch(qfz_run *run, double share, qfz_error *err)
-{
-    QFZ_TRY(qfz_step_stitch(run, share, err));
-    return qfz_step_number_all(run, err);
-}
-
-static bool is_stitched(qfz_run *run, int64_t tile, void *arg)
-{
-    (void)arg;
-    return qfz_step_is_numbered(run, tile);
-}
-
-static void plan(const qfz_run *run, qfz_outputs *outputs)
-{
-    outputs->n_rasters = 1;
-    outputs->specs[QFZ_MAIN] =
-        qfz_output_spec_labels(run->setup, run->setup->job->dst, run->count.total);
-}
-
 static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
                           qfz_error *err)
 {
     qfz_outputs *const outputs = arg;
-    const bool wide = outputs->specs[QFZ_MAIN].type == QFZ_OUT_U64;
-    const qfz_engine *const engine = run->setup->engine;
-    qfz_partition partition;
-    QFZ_TRY(engine->partition(context->worker, NULL, &partition, err));
-    QFZ_TRY(qfz_step_number_tile(run, context, tile, &partition, err));
-    QFZ_TRY(engine->labels(context->worker, wide, context->out, err));
-    QFZ_TRY(qfz_outputs_forest(outputs, context, tile, context->out, wide, err));
+    uint32_t n_regions;
+    QFZ_TRY(qfz_label_resolve(run, context, tile, outputs, &n_regions, err));
+    QFZ_TRY(
+        qfz_outputs_forest(outputs, context, tile, context->out, qfz_label_is_wide(outputs), err));
     QFZ_TRY(qfz_outputs_write(outputs, QFZ_MAIN, context, tile, context->out, err));
-    return qfz_outputs_regions(outputs, context, tile, partition.n_regions, err);
+    return qfz_outputs_regions(outputs, context, tile, n_regions, err);
 }
 
 const qfz_task_passes qfz_task_forest = {
-    .steps =
-        {{.phase = QFZ_PHASE_SUMMARISE,
-          .share = 0.25,
-          .is_done = is_summarised,
-          .visit = summarise},
-         {.phase = QFZ_PHASE_STITCH, .share = 0.05, .is_done = is_stitched, .together = stitch}},
+    .steps = {{.phase = QFZ_PHASE_SUMMARISE,
+               .share = 0.25,
+               .is_done = is_summarised,
+               .visit = summarise},
+              {.phase = QFZ_PHASE_STITCH,
+               .share = 0.05,
+               .is_done = qfz_label_is_stitched,
+               .together = qfz_label_stitch}},
     .n_steps = 2,
-    .plan = plan,
+    .plan = qfz_label_plan,
     .resolve_share = 0.7,
     .resolve = resolve,
 };

@@ -8,7 +8,7 @@
  *
  * No pixel needs its exterior: the label of a border region says which region of the raster it is.
  * A job that only counts ends after the stitching. */
-#include "job/output_specs.h"
+#include "job/label_steps.h"
 #include "job/task.h"
 #include "job/task_steps.h"
 
@@ -27,45 +27,25 @@ static bool is_summarised(qfz_run *run, int64_t tile, void *arg)
     return qfz_step_is_summarised(run, tile, arg) && qfz_step_has_regions(run, tile);
 }
 
-static qfz_status stitch(qfz_run *run, double share, qfz_error *err)
-{
-    QFZ_TRY(qfz_step_stitch(run, share, err));
-    return qfz_step_number_all(run, err);
-}
-
-static bool is_stitched(qfz_run *run, int64_t tile, void *arg)
-{
-    (void)arg;
-    return qfz_step_is_numbered(run, tile);
-}
-
-static void plan(const qfz_run *run, qfz_outputs *outputs)
-{
-    outputs->n_rasters = 1;
-    outputs->specs[QFZ_MAIN] =
-        qfz_output_spec_labels(run->setup, run->setup->job->dst, run->count.total);
-}
-
 static qfz_status resolve(qfz_run *run, qfz_thread_context *context, int64_t tile, void *arg,
                           qfz_error *err)
 {
     qfz_outputs *const outputs = arg;
-    const bool wide = outputs->specs[QFZ_MAIN].type == QFZ_OUT_U64;
-    const qfz_engine *const engine = run->setup->engine;
-    qfz_partition partition;
-    QFZ_TRY(engine->partition(context->worker, NULL, &partition, err));
-    QFZ_TRY(qfz_step_number_tile(run, context, tile, &partition, err));
-    QFZ_TRY(engine->labels(context->worker, wide, context->out, err));
+    uint32_t n_regions;
+    QFZ_TRY(qfz_label_resolve(run, context, tile, outputs, &n_regions, err));
     QFZ_TRY(qfz_outputs_write(outputs, QFZ_MAIN, context, tile, context->out, err));
-    return qfz_outputs_regions(outputs, context, tile, partition.n_regions, err);
+    return qfz_outputs_regions(outputs, context, tile, n_regions, err);
 }
 
 const qfz_task_passes qfz_task_label = {
     .steps =
         {{.phase = QFZ_PHASE_SUMMARISE, .share = 0.4, .is_done = is_summarised, .visit = summarise},
-         {.phase = QFZ_PHASE_STITCH, .share = 0.05, .is_done = is_stitched, .together = stitch}},
+         {.phase = QFZ_PHASE_STITCH,
+          .share = 0.05,
+          .is_done = qfz_label_is_stitched,
+          .together = qfz_label_stitch}},
     .n_steps = 2,
-    .plan = plan,
+    .plan = qfz_label_plan,
     .resolve_share = 0.5,
     .resolve = resolve,
 };
