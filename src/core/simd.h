@@ -92,6 +92,29 @@ QFZ_INLINE uint64_t qfz_high_bits_of_words(const uint16_t *words)
     return bits;
 }
 
+/* Bit i of the result: words[i] == first + i modulo 2^16, 0 <= i < 64. */
+QFZ_INLINE uint64_t qfz_words_in_sequence(const uint16_t *words, uint16_t first)
+{
+    uint64_t bits = 0;
+#ifdef QFZ_SIMD_X86
+    const __m128i eight = _mm_set1_epi16(8);
+    __m128i due =
+        _mm_add_epi16(_mm_set1_epi16((short)first), _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7));
+    for (int i = 0; i < 64; i += 16) {
+        const __m128i *const some = (const __m128i *)(const void *)(words + i);
+        const __m128i low = _mm_cmpeq_epi16(_mm_loadu_si128(some), due);
+        const __m128i next = _mm_add_epi16(due, eight);
+        const __m128i high = _mm_cmpeq_epi16(_mm_loadu_si128(some + 1), next);
+        bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high)) << i;
+        due = _mm_add_epi16(next, eight);
+    }
+#else
+    for (int i = 0; i < 64; i++)
+        bits |= (uint64_t)(words[i] == (uint16_t)(first + i)) << i;
+#endif
+    return bits;
+}
+
 /* Bit i of the result: words a[i] and b[i] differ, 0 <= i < 64. */
 QFZ_INLINE uint64_t qfz_words_differ(const uint32_t *a, const uint32_t *b)
 {

@@ -155,7 +155,8 @@ static void needed_of_row(const square_row *above, const square_row *row, uint8_
     }
 }
 
-static void drop_above_alpha(uint32_t alpha, const square_row *row, uint8_t *restrict keep)
+QFZ_CLONES_512 static void drop_above_alpha(uint32_t alpha, const square_row *row,
+                                            uint8_t *restrict keep)
 {
     for (int i = 0; i < ROW - 1; i++) {
         const int joins = (row->h[i] <= alpha) << QFZ_EDGE_H | (row->v[i] <= alpha) << QFZ_EDGE_V |

@@ -103,17 +103,22 @@ static void spread_row(size_t bytes, int64_t n_bands, const void *from, int64_t 
     }
 }
 
+/* Nodes are numbered in the order of their roots, of which those of level QFZ_NONE have no number.
+ * After the block's last pixel no pixel is a root (lightest.h). */
 static void find_least(const builder *u)
 {
     const uint16_t *const up = u->b->s->lightest.up;
     const uint32_t *const first = u->b->px_first;
-    const uint32_t n = u->b->block->n_px;
     uint32_t *const least = u->s->least;
     uint32_t node = 1;
     least[0] = QFZ_NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        least[node] = first[i];
-        node += (up[i] == i) & (first[i] != QFZ_NONE);
+    for (uint32_t some = 0; some < u->b->block->n_px; some += 64) {
+        uint64_t roots = qfz_words_in_sequence(up + some, (uint16_t)some);
+        for (; roots; roots &= roots - 1) {
+            const uint32_t level = first[some + (uint32_t)__builtin_ctzll(roots)];
+            least[node] = level;
+            node += level != QFZ_NONE;
+        }
     }
 }
 
@@ -123,20 +128,23 @@ static void start_row_of_ranges(builder *u, const uint16_t *values, int64_t w, i
 {
     const uint16_t *const component = u->b->px_number + px;
     const uint32_t *const first = u->b->px_first + px, *const least = u->s->least;
-    const uint32_t n_nodes = u->b->block->n_nodes;
-    range *const ranges = u->ranges;
     uint64_t *const edges = qfz_block_end(u->b->edges);
-    uint32_t n = u->n_late;
+    range *const ranges = u->ranges;
+    uint16_t late[QFZ_CPU_BLOCK_SIDE];
+    uint32_t n = 0;
     for (int64_t x = 0; x < w; x++) {
         const uint32_t node = component[x];
-        const uint32_t late = first[x] != least[node];
-        const range own = range_of(values[x]);
-        ranges[node] = range_union(ranges[node], late ? no_range : own);
-        ranges[n_nodes + n] = own;
-        edges[n] = qfz_edge_of(first[x], node, n_nodes + n);
-        n += late;
+        const uint32_t is_late = first[x] != least[node];
+        const range own = (range_of(values[x]) & (is_late - 1)) | (no_range & -is_late);
+        ranges[node] = range_union(ranges[node], own);
+        late[n] = (uint16_t)x;
+        n += is_late;
     }
-    u->n_late = n;
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t x = late[k], node = u->b->block->n_nodes + u->n_late;
+        ranges[node] = range_of(values[x]);
+        edges[u->n_late++] = qfz_edge_of(first[x], component[x], node);
+    }
 }
 
 static void *lo_of(const builder *u, uint32_t node)

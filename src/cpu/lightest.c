@@ -197,15 +197,23 @@ void qfz_lightest_take(qfz_lightest *l, int64_t y, uint8_t *keep)
         take_of_eight(l->to[y & 1], below, n, place, l->up + place, keep);
 }
 
+/* valid: NULL if all n pixels are. */
+QFZ_CLONES static void set_row_apart(uint32_t *restrict level, const uint8_t *restrict valid,
+                                     int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const bool is_lonely = (level[i] == QFZ_NONE) & (!valid || valid[i] != 0);
+        level[i] = is_lonely ? 0 : level[i];
+    }
+}
+
 static void set_apart(const qfz_lightest *l)
 {
     const qfz_image *const image = l->lonely;
     const int64_t h = qfz_box_h(l->box), w = qfz_box_w(l->box);
     for (int64_t y = 0; y < h; y++) {
         const int64_t at = (l->box.y0 + y) * image->w + l->box.x0;
-        for (int64_t x = 0; x < w; x++)
-            if (l->level[y * w + x] == QFZ_NONE && (!image->valid || image->valid[at + x]))
-                l->level[y * w + x] = 0;
+        set_row_apart(l->level + y * w, image->valid ? image->valid + at : NULL, w);
     }
 }
 
