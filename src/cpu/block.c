@@ -405,13 +405,13 @@ int32_t qfz_block_list(qfz_block_edges *scratch, uint64_t *list[2])
 
 /* ---- Sorting by level. */
 
-/* A number with as many bits as the largest level. */
-static uint32_t bits_of_levels(const uint64_t *edges, int32_t n)
+/* All bits that any edge has. */
+static uint64_t bits_of_all(const uint64_t *edges, int32_t n)
 {
     uint64_t bits = 0;
     for (int32_t i = 0; i < n; i++)
         bits |= edges[i];
-    return qfz_edge_level(bits);
+    return bits;
 }
 
 /* Turns counts into places; the first half of the list comes before the second. */
@@ -450,15 +450,17 @@ static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, 
     if (n % 2) to[starts[1][second[half] >> shift & mask]++] = second[half];
 }
 
-/* Radix sort, lowest digit first, up to the highest digit of the largest level. */
+/* Radix sort, lowest digit first, up to the highest digit of the largest level; if there are
+ * leaves, the bit that marks them is the lowest bit of the lowest digit. */
 uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
 {
     uint64_t *from = s->edges[0], *to = s->edges[1];
-    const uint32_t max = bits_of_levels(from, s->n_edges);
-    for (int shift = 0; shift < 32 && max >> shift > 0; shift += DIGIT_BITS) {
-        const uint32_t top = max >> shift;
-        sort_by_digit(from, to, s->n_edges, QFZ_EDGE_LEVEL_SHIFT + shift,
-                      top < DIGITS ? top + 1 : DIGITS, s->starts);
+    const uint64_t bits = bits_of_all(from, s->n_edges);
+    const int lowest = qfz_edge_is_leaf(bits) ? QFZ_EDGE_LEAF_SHIFT : QFZ_EDGE_LEVEL_SHIFT;
+    for (int shift = lowest; shift < 64 && bits >> shift > 0; shift += DIGIT_BITS) {
+        const uint64_t top = bits >> shift;
+        sort_by_digit(from, to, s->n_edges, shift, top < DIGITS ? (uint32_t)top + 1 : DIGITS,
+                      s->starts);
         uint64_t *const other = from;
         from = to;
         to = other;

@@ -95,12 +95,15 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
  * one for each pixel of the ring. */
 void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t level, uint32_t place);
 
-/* Adds n edges that the caller wrote to qfz_block_end(), at most as many as hooks were left out. */
+/* Adds n leaves that the caller wrote to qfz_block_end(), at most as many as hooks were left out.
+ */
 uint64_t *qfz_block_end(qfz_block_edges *scratch);
 void qfz_block_add(qfz_block_edges *scratch, uint32_t n);
 
-/* An inner edge: its level, and the places of its pixels p and q in the block, row by row. */
-enum { QFZ_EDGE_LEVEL_SHIFT = 32, QFZ_EDGE_Q_SHIFT = 16 };
+/* An inner edge: its level, and the places of its pixels p and q in the block, row by row.  A leaf
+ * is an edge whose q is the caller's, less than 2^15, and has no other edge; of its level it comes
+ * after all edges that are no leaves. */
+enum { QFZ_EDGE_LEVEL_SHIFT = 32, QFZ_EDGE_LEAF_SHIFT = 31, QFZ_EDGE_Q_SHIFT = 16 };
 
 static inline uint32_t qfz_edge_level(uint64_t edge)
 {
@@ -117,6 +120,11 @@ static inline uint32_t qfz_edge_q(uint64_t edge)
     return (uint16_t)(edge >> QFZ_EDGE_Q_SHIFT);
 }
 
+static inline bool qfz_edge_is_leaf(uint64_t edge)
+{
+    return edge >> QFZ_EDGE_LEAF_SHIFT & 1;
+}
+
 static inline bool qfz_edge_is_loop(uint64_t edge)
 {
     return qfz_edge_p(edge) == qfz_edge_q(edge);
@@ -127,12 +135,22 @@ static inline uint64_t qfz_edge_of(uint32_t level, uint32_t p, uint32_t q)
     return (uint64_t)level << QFZ_EDGE_LEVEL_SHIFT | q << QFZ_EDGE_Q_SHIFT | p;
 }
 
+static inline uint64_t qfz_leaf_of(uint32_t level, uint32_t p, uint32_t leaf)
+{
+    return qfz_edge_of(level, p, leaf) | UINT64_C(1) << QFZ_EDGE_LEAF_SHIFT;
+}
+
+static inline uint32_t qfz_leaf_number(uint64_t edge)
+{
+    return qfz_edge_q(edge) & INT16_MAX;
+}
+
 /* Returns the number of inner edges, in order of discovery in list[0]; list[1] has as much room,
  * for the caller, who may overwrite both. */
 int32_t qfz_block_list(qfz_block_edges *scratch, uint64_t *list[2]);
 
-/* Returns the inner edges, ascending by level, edges of equal level in order of discovery.  The
- * caller may overwrite them. */
+/* Returns the inner edges, ascending by level, edges of equal level in order of discovery, but
+ * leaves last.  The caller may overwrite them. */
 uint64_t *qfz_block_sort(qfz_block_edges *scratch, int32_t *n);
 
 #endif

@@ -46,6 +46,6 @@ void qfz_contract_join_levels(const qfz_block_work *b, void *arg)
     for (uint32_t i = 0; i < b->block->n_nodes; i++)
         b->s->component[i] = qfz_set_of(i, 0);
     qfz_spanning_start(b->s->set, b->block->n_nodes);
-    join_all(b, edges, qfz_spanning_keep(b->s->set, edges, n_edges));
+    join_all(b, edges, qfz_spanning_keep(b->s->set, edges, n_edges, false));
     qfz_block_finish(b);
 }

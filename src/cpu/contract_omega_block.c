@@ -4,7 +4,7 @@
  *
  * A node (lightest.h) begins at the level of its first pixel's hook, the least level of its
  * pixels' hooks, and with the pixels hooked at that level.  The other pixels are late: each
- * joins the node at the level of its own hook, like a node from which nothing climbs. */
+ * joins the node at the level of its own hook, as a leaf (block.h). */
 #include <string.h>
 
 #include "core/simd.h"
@@ -143,7 +143,7 @@ static void start_row_of_ranges(builder *u, const uint16_t *values, int64_t w, i
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t x = late[k], node = u->b->block->n_nodes + u->n_late;
         ranges[node] = range_of(values[x]);
-        edges[u->n_late++] = qfz_edge_of(first[x], component[x], node);
+        edges[u->n_late++] = qfz_leaf_of(first[x], component[x], node);
     }
 }
 
@@ -167,7 +167,7 @@ static void start_row_of_spans(builder *u, const char *values, int64_t w, int64_
     for (int64_t x = 0; x < w; x++, values += u->span_bytes) {
         uint32_t node = component[x];
         if (first[x] != u->s->least[node]) {
-            edges[u->n_late] = qfz_edge_of(first[x], node, n_nodes + u->n_late);
+            edges[u->n_late] = qfz_leaf_of(first[x], node, n_nodes + u->n_late);
             node = n_nodes + u->n_late++;
         }
         if (u->s->joined.holds[node]) {
@@ -226,9 +226,9 @@ static void start_nodes(builder *u)
     memset(holds, 0xff, n * sizeof *holds);
     for (uint32_t i = 1; u->b->c->rule->omega && i < n_nodes; i++)
         if (too_wide(u, i)) holds[i] = qfz_level_before(u->s->least[i]);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n_nodes; i++)
         component[i] = qfz_set_of(i, 0);
-    qfz_spanning_start(u->b->s->set, n);
+    qfz_spanning_start(u->b->s->set, n_nodes);
 }
 
 /* ---- Joins in order of level. */
@@ -321,25 +321,28 @@ static void join_open(builder *u, uint32_t p, uint32_t q, uint32_t level)
     take_in(u, p, q, level, false);
 }
 
-/* The smaller component is hooked to the larger one, except a late pixel, or linked if both are
- * open. */
+/* The smaller component is hooked to the larger one, or linked if both are open. */
 static void join_all(builder *u)
 {
     const qfz_block_work *const b = u->b;
     uint32_t *const component = b->s->component, *const held = u->s->joined.held;
-    const uint32_t n_nodes = b->block->n_nodes;
     uint32_t n_hooks = 0;
     int32_t n_edges;
     uint64_t *const edges = qfz_block_sort(b->edges, &n_edges);
-    n_edges = qfz_spanning_keep(b->s->set, edges, n_edges);
+    n_edges = qfz_spanning_keep(b->s->set, edges, n_edges, true);
     for (int32_t i = 0; i < n_edges; i++) {
         uint32_t *const stays = &component[qfz_edge_p(edges[i])], larger;
-        const uint32_t q = qfz_edge_q(edges[i]), level = qfz_edge_level(edges[i]);
+        const uint32_t level = qfz_edge_level(edges[i]);
+        if (qfz_edge_is_leaf(edges[i])) {
+            take_in(u, qfz_set_node(*stays), qfz_leaf_number(edges[i]), level,
+                    qfz_set_weight(*stays) & QFZ_SET_OPEN);
+            continue;
+        }
         if (qfz_edge_is_loop(edges[i])) {
             open_component(u, stays, level);
             continue;
         }
-        const uint32_t smaller = qfz_set_join(stays, component[q], &larger);
+        const uint32_t smaller = qfz_set_join(stays, component[qfz_edge_q(edges[i])], &larger);
         const uint32_t root = qfz_set_node(larger), node = qfz_set_node(smaller);
         if (qfz_set_weight(smaller) & QFZ_SET_OPEN) {
             join_open(u, root, node, level);
@@ -349,7 +352,7 @@ static void join_all(builder *u)
         b->up[n_hooks] = (uint16_t)root;
         b->level[n_hooks] = level;
         held[n_hooks] = u->s->joined.holds[node];
-        n_hooks += q < n_nodes;
+        n_hooks++;
         take_in(u, root, node, level, qfz_set_weight(larger) & QFZ_SET_OPEN);
     }
     b->block->n_hooks = n_hooks;

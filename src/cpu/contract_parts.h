@@ -16,12 +16,12 @@ enum { QFZ_BLOCK_MAX_RING = 4 * QFZ_CPU_BLOCK_SIDE, QFZ_BLOCK_MAX_SEAM = 6 * QFZ
 enum { QFZ_SET_OPEN = 0x4000, QFZ_SET_WEIGHT_SHIFT = 16 };
 
 typedef struct qfz_contract_scratch {
-    uint16_t set[QFZ_BLOCK_MAX_NODES]; /* as in spanning.h, for nodes and late pixels */
+    uint16_t set[QFZ_BLOCK_MAX_NODES]; /* of nodes, as in spanning.h */
     uint64_t
         open[QFZ_BLOCK_MAX_RING]; /* by ring pixel: least level of an edge that leaves the block */
     qfz_seam_edge seam[QFZ_BLOCK_MAX_SEAM];
 
-    uint16_t number[QFZ_BLOCK_MAX_NODES]; /* of nodes and late pixels */
+    uint16_t number[QFZ_BLOCK_MAX_NODES]; /* of nodes */
     uint32_t component[QFZ_BLOCK_MAX_NODES];
     qfz_lightest lightest;
 } qfz_contract_scratch;

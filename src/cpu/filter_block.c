@@ -205,7 +205,7 @@ static void join_part(view *b, uint64_t *edges, int32_t n, uint64_t *spare)
 {
     uint64_t *list[2] = {edges, spare};
     qfz_filter_order_make(&b->s->order, list, n);
-    join_all(b, list[0], list[1], qfz_spanning_keep(b->s->set, list[1], n));
+    join_all(b, list[0], list[1], qfz_spanning_keep(b->s->set, list[1], n, false));
 }
 
 /* The lighter half of the edges decides most of the others: these are not sorted. */

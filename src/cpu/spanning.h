@@ -8,9 +8,9 @@
 /* Makes n sets of one node each; find has n elements. */
 void qfz_spanning_start(uint16_t *find, uint32_t n);
 
-/* Keeps the edges that join two sets, and all loops; returns their number.  The pixels of a kept
- * edge become the roots of its two sets; p remains a root.  The pixel of a loop becomes its
- * root. */
-int32_t qfz_spanning_keep(uint16_t *find, uint64_t *edges, int32_t n_edges);
+/* Keeps the edges that join two sets, and all loops and leaves; returns their number.  The pixels
+ * of a kept edge become the roots of its two sets; p remains a root.  Pixel p of a loop or a leaf
+ * becomes its root.  has_leaves: false if there are none, which takes less time. */
+int32_t qfz_spanning_keep(uint16_t *find, uint64_t *edges, int32_t n_edges, bool has_leaves);
 
 #endif

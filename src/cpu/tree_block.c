@@ -136,7 +136,7 @@ void qfz_tree_build_block(const qfz_tree_work *t, int64_t by, int64_t bx, void *
     block->n_corner = seam.n_corner;
     uint64_t *const sorted = qfz_block_sort(edges, &n_edges);
     start_sets(b.s);
-    grow_tree(b.s, sorted, qfz_spanning_keep(b.s->find, sorted, n_edges));
+    grow_tree(b.s, sorted, qfz_spanning_keep(b.s->find, sorted, n_edges, false));
     write_nodes(&b);
     write_leaves(&b);
     clear_crossing_slots(t, b.block);
