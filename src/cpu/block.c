@@ -4,15 +4,10 @@
 #include <string.h>
 
 #include "core/simd.h"
+#include "cpu/fetch.h"
 #include "cpu/lightest.h"
 
-enum {
-    ROW = QFZ_SQUARES,
-    DIGIT_BITS = 11,
-    DIGITS = 1 << DIGIT_BITS,
-    CACHE_LINE = 64,
-    AHEAD = 6 /* rows */
-};
+enum { ROW = QFZ_SQUARES, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
 /* All edges that can exist at a pixel. */
 enum { ALL_EDGES = 15 };
@@ -111,13 +106,6 @@ static void set_existing(const view *b, int64_t y, square_row *row)
     if (!valid[n] || !below[n]) row->exists[at + n] = 0;
 }
 
-static void fetch(const void *from, int64_t bytes)
-{
-    for (int64_t at = 0; at < bytes; at += CACHE_LINE)
-        __builtin_prefetch((const char *)from + at);
-}
-
-/* Rows of a block lie pages apart, and processors do not prefetch across pages. */
 static void fetch_row(const view *b, int64_t y)
 {
     const qfz_image *const image = b->image;
@@ -125,14 +113,15 @@ static void fetch_row(const view *b, int64_t y)
     if (y >= b->box.y1) return;
     const int64_t p = y * image->w + b->x_first;
     for (int band = 0; band < image->n_bands; band++)
-        fetch((const char *)image->pixels + (band * image->h * image->w + p) * bytes, n * bytes);
-    if (image->valid) fetch(image->valid + p, n);
+        qfz_fetch((const char *)image->pixels + (band * image->h * image->w + p) * bytes,
+                  n * bytes);
+    if (image->valid) qfz_fetch(image->valid + p, n);
 }
 
 /* Fills a row of squares, except drop, which depends on the levels of the row below. */
 static void fill_row(const view *b, int64_t y, square_row *row)
 {
-    fetch_row(b, y + AHEAD);
+    fetch_row(b, y + QFZ_FETCH_ROWS);
     horizontal_levels(b, y, row);
     if (y + 1 < b->image->h) downward_levels(b, y, row);
     set_existing(b, y, row);

@@ -9,6 +9,7 @@
 #include "core/exterior_fits.h"
 #include "cpu/worker.h"
 #include "core/memory.h"
+#include "cpu/fetch.h"
 #include "cpu/narrow_row.h"
 
 qfz_status qfz_cpu_omega_open(qfz_worker *worker, int64_t h, int64_t w, qfz_error *err)
@@ -68,6 +69,8 @@ static void gather_block(const qfz_worker *worker, const qfz_stop_block *block, 
     for (int64_t y = qfz_box_h(block->box) - 1; y >= 0; y--) {
         const int64_t at = (band * tile->h + block->box.y0 + y) * tile->w + block->box.x0;
         const char *const row = (const char *)tile->pixels + (size_t)at * bytes;
+        if (y >= QFZ_FETCH_ROWS)
+            qfz_fetch(row - QFZ_FETCH_ROWS * tile->w * (int64_t)bytes, w * (int64_t)bytes);
         if (is_narrow(tile->type)) qfz_narrow_row(tile->type, row, offset, w, values);
         gather_row(block->stop + y * w, values, w, y * QFZ_CPU_BLOCK_SIDE, t);
     }
