@@ -302,11 +302,11 @@ static void follow_rest(const uint16_t *up, int n, uint16_t *number)
     }
 }
 
-/* Most pixels are within four steps of a root, and one vectorised step of all pixels takes less
+/* Most pixels are within a few steps of a root, and one vectorised step of all pixels takes less
  * time than one step of each remaining pixel. */
 void qfz_lightest_finish(qfz_lightest *l)
 {
-    enum { AROUND = QFZ_CPU_BLOCK_SIDE + 1 };
+    enum { AROUND = QFZ_CPU_BLOCK_SIDE + 1, STEPS = 6 };
     const int n = (int)(qfz_box_h(l->box) * qfz_box_w(l->box));
     uint16_t room[2][AROUND + QFZ_CPU_BLOCK_PX + AROUND];
     uint16_t *const number = room[0] + AROUND, *const next = room[1] + AROUND;
@@ -315,8 +315,10 @@ void qfz_lightest_finish(qfz_lightest *l)
     for (int i = n; i % SOME != 0; i++)
         l->up[i] = l->component[i] = 0; /* not a root, and known */
     l->n_components = 1u + qfz_number_roots(l->up, l->level, n, UNKNOWN, number);
-    follow(l, number, n, next);
-    follow(l, next, n, number);
+    for (int i = 2; i < STEPS; i += 2) {
+        follow(l, number, n, next);
+        follow(l, next, n, number);
+    }
     follow(l, number, n, next);
     follow(l, next, n, l->component);
     follow_rest(l->up, n, l->component);
