@@ -31,10 +31,6 @@ missing_packages() {
         /usr/bin/python3 -c 'import numpy, pytest'; } 2>/dev/null; then
         printf '%s\n' python3-numpy python3-pytest
     fi
-    for pair in dask.array:python3-dask hypothesis:python3-hypothesis; do
-        [ "${1-}" != tests ] || { python3 -c "import ${pair%%:*}" ||
-            /usr/bin/python3 -c "import ${pair%%:*}"; } 2>/dev/null || echo "${pair##*:}"
-    done
     # The documentation's site.
     if [ "${1-}" = tests ] && ! command -v mkdocs >/dev/null; then
         echo mkdocs
@@ -68,17 +64,38 @@ install_missing() {
     [ "${#missing[@]}" -eq 0 ] || fail "still missing after installation: ${missing[*]}"
 }
 
-# install_browser: installs what the tests of the web page need.  Where that fails they report skipped.
+# install_optional TESTS PACKAGE...: installs packages without which the tests named are skipped.
+install_optional() {
+    local tests=$1 install
+    shift
+    if [ $# -eq 0 ]; then return; fi
+    say "installing $*"
+    install="apt-get install -y -q --no-install-recommends $*"
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null ||
+        ! as_root env DEBIAN_FRONTEND=noninteractive \
+            sh -c "$install || { apt-get update -q && $install; }" >&2; then
+        say "not installed: $*; $tests are skipped"
+    fi
+}
+
+# install_browser: installs what the tests of the web page need.
 install_browser() {
     local pair missing=()
     for pair in emcc:emscripten node:nodejs chromium:chromium; do
         command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
     done
-    if [ ${#missing[@]} -eq 0 ] || ! command -v apt-get >/dev/null; then return; fi
-    say "installing ${missing[*]}"
-    as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -q --no-install-recommends "${missing[@]}" >&2 ||
-        say "not installed: ${missing[*]}; tests of the web page are skipped"
+    install_optional "tests of the web page" "${missing[@]}"
+}
+
+# install_python_packages: installs the packages that the Python package works with, or is compared with.
+install_python_packages() {
+    local pair missing=()
+    for pair in dask.array:dask hypothesis:hypothesis skimage:skimage scipy:scipy xarray:xarray \
+        pandas:pandas rasterio:rasterio matplotlib:matplotlib mypy:mypy; do
+        { python3 -c "import ${pair%%:*}" || /usr/bin/python3 -c "import ${pair%%:*}"; } \
+            2>/dev/null || missing+=("python3-${pair##*:}")
+    done
+    install_optional "tests of the Python package beside others" "${missing[@]}"
 }
 
 # install_clang: the compiler that the fuzz targets need.

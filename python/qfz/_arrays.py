@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _structs
-from ._image import Source, ends_of_edges, is_device_array, read_edges, read_levels
+from ._image import Source, ends_of_edges, is_device_array, masked, read_edges, read_levels
 from ._session import Session, criterion
 
 Labels = npt.NDArray[np.uint32]
@@ -185,8 +185,8 @@ def simplify(
     if channel_axis is not None:
         painted = np.moveaxis(painted, 0, channel_axis)
     if isinstance(image, np.ma.MaskedArray):
-        masked: npt.NDArray[Any] = np.ma.MaskedArray(painted, mask=image.mask)
-        return masked
+        with_mask: npt.NDArray[Any] = masked.MaskedArray(painted, mask=image.mask)
+        return with_mask
     return painted
 
 

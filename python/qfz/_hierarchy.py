@@ -144,7 +144,7 @@ def curve(
     alpha = levels.astype(np.float64)
     fewer = np.bincount(which, children[joins] - 1, len(levels)).astype(np.int64)
     if not len(alpha) or alpha[0] > 0:
-        alpha, fewer = np.concatenate(([0.0], alpha)), np.concatenate(([0], fewer))
+        alpha, fewer = np.insert(alpha, 0, 0.0), np.insert(fewer, 0, 0)
     return Curve(alpha, n_valid - np.cumsum(fewer))
 
 

@@ -29,6 +29,9 @@ Edges = tuple[npt.NDArray[np.uint32], bool]
 
 Bools = npt.NDArray[np.bool_]
 
+#: NumPy's masked arrays, which have no type hints before NumPy 2.
+masked: Any = np.ma
+
 _CUDA = (2, 13)  # DLPack's numbers of CUDA devices: CUDA, managed memory
 
 
@@ -88,11 +91,13 @@ def _bands_first(array: npt.NDArray[Any], channel_axis: int | None) -> npt.NDArr
 
 
 def _in_all_bands(condition: Bools) -> Bools:
-    return condition if condition.ndim == 2 else np.all(condition, axis=0)
+    found: Bools = condition if condition.ndim == 2 else np.all(condition, axis=0)
+    return found
 
 
 def _in_any_band(condition: Bools) -> Bools:
-    return condition if condition.ndim == 2 else np.any(condition, axis=0)
+    found: Bools = condition if condition.ndim == 2 else np.any(condition, axis=0)
+    return found
 
 
 def pixel_type(dtype: npt.DTypeLike) -> int:
@@ -142,7 +147,7 @@ class Source:
         self.h, self.w = bands.shape[-2:]
         self.n_bands = bands.shape[0] if bands.ndim == 3 else 1
         if isinstance(image, np.ma.MaskedArray) and image.mask is not np.ma.nomask:
-            valid = ~_in_any_band(_bands_first(np.ma.getmaskarray(image), channel_axis))
+            valid = ~_in_any_band(_bands_first(masked.getmaskarray(image), channel_axis))
         if bands.dtype == _FLOAT32:
             nan = np.isnan(bands)
             if nan.any():
@@ -162,7 +167,8 @@ def _read_mask(mask: npt.ArrayLike, h: int, w: int) -> Bools:
     array = host_array(mask, "mask")
     if array.shape != (h, w):
         raise ValueError(f"mask has shape {array.shape}; the image has {h} rows and {w} columns")
-    return array if array.dtype == np.bool_ else array != 0
+    there: Bools = array if array.dtype == np.bool_ else array != 0
+    return there
 
 
 def _level_bits(levels: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:

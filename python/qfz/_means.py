@@ -117,7 +117,8 @@ def _integer_means(
     low, high = np.moveaxis(_carried(words), -1, 0)
     whole, rest = np.divmod(high, pixels)
     part, rest = np.divmod((rest << _BITS) + low, pixels)
-    return ((whole << _BITS) + part + (2 * rest >= pixels)).astype(dtype)
+    means: Array = ((whole << _BITS) + part + (2 * rest >= pixels)).astype(dtype)
+    return means
 
 
 def _magnitudes(words: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -13,11 +13,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import dask
 import dask.array
 import dask.graph_manipulation
 import numpy as np
 import numpy.typing as npt
+from dask.delayed import delayed
 
 from . import _painting
 from . import chunks as _chunks
@@ -29,7 +29,7 @@ __all__ = ["cut", "label", "saliency", "simplify"]
 # Dask's functions have no type hints, or not in every version.
 da: Any = dask.array
 _bind: Any = dask.graph_manipulation.bind
-_delayed: Any = dask.delayed  # type: ignore[attr-defined,unused-ignore]
+_delayed: Any = delayed
 
 
 def _is_regular(sizes: Sequence[int]) -> bool:

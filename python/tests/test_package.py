@@ -124,6 +124,7 @@ def test_type_hints():
             "mypy",
             "--strict",
             "--ignore-missing-imports",
+            "--enable-incomplete-feature=Unpack",  # mypy before 1.7
             "--cache-dir",
             os.devnull,
             package,
