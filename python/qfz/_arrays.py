@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -139,7 +138,7 @@ def label(
 
 def simplify(
     image: npt.ArrayLike,
-    alpha: float = math.inf,
+    alpha: float | None = None,
     distance: str = "linf",
     connectivity: int = 4,
     mask: npt.ArrayLike | None = None,
@@ -154,13 +153,23 @@ def simplify(
 ) -> npt.NDArray[Any]:
     """Paint each (alpha, omega)-component of an image with its mean.
 
-    Parameters are those of `label`.
+    Parameters
+    ----------
+    image, distance, connectivity, mask, min_area, channel_axis, weights, edges, threads, engine
+        As those of `label`.
+    alpha, omega : float or None; omega also one float per band
+        Limits of a region, as those of `label`; None: no limit.  One of them is required.
 
     Returns
     -------
     painted : array of the shape and type of `image`
         The mean of the pixel's region in each band; means of integers are rounded to nearest,
         halves up.  Invalid pixels keep their values.  A masked array if `image` is one.
+
+    Raises
+    ------
+    QfzArgumentError, ValueError, TypeError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label`.
 
     Examples
     --------
@@ -170,6 +179,8 @@ def simplify(
     [[11 11 51]
      [11 51 51]]
     """
+    if alpha is None and omega is None:
+        raise ValueError("simplify needs alpha, omega or both")
     rule = criterion(connectivity, distance, alpha, omega, min_area, weights)
     if type(image) is not np.ndarray and _on_device(image, edges, engine):
         from . import _device
@@ -206,7 +217,11 @@ def saliency(
     """Compute the saliency of every edge: the least alpha that joins its two pixels.
 
     The result holds the whole hierarchy of quasi-flat zones; `cut` gives the regions of any alpha.
-    Parameters are those of `label`.
+
+    Parameters
+    ----------
+    image, distance, connectivity, mask, min_area, channel_axis, weights, edges, threads, engine
+        As those of `label`.
 
     Returns
     -------
@@ -214,6 +229,11 @@ def saliency(
         Levels of the edges from each pixel to the right and below, and for 8-connected pixels below
         right and below left.  uint32, and 4294967295 where there is no edge, for integer images
         under "l1" and "linf" without weights; otherwise float32, and NaN where there is no edge.
+
+    Raises
+    ------
+    QfzArgumentError, ValueError, TypeError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label`.
 
     Examples
     --------
@@ -258,6 +278,11 @@ def cut(
     -------
     labels : uint32 array, (H, W)
     n : int
+        As those of `label`.
+
+    Raises
+    ------
+    QfzArgumentError, ValueError, TypeError, QfzMemoryError, QfzGpuError, QfzLibraryError
         As those of `label`.
 
     Examples

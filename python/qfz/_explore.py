@@ -94,8 +94,9 @@ def explore_file(
         Leave the curve of the whole raster out, and read only the windows.
     distance, connectivity, weights
         As those of `label`; distance and connectivity can be changed on the page.
-    bands, mask, nodata, nodata_rule, open_options, config, allow_network, overwrite, tile, memory,
-    threads, retries
+    bands, mask, nodata, nodata_rule, open_options, config, allow_network, overwrite
+        See `Options`.
+    tile, memory, threads, retries
         See `Options`.
 
     Returns

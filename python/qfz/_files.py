@@ -125,10 +125,12 @@ def simplify_file(
 ) -> Report:
     """Paint each (alpha, omega)-component of a raster file with its mean; ``qfz simplify``.
 
-    Parameters are those of `label_file`, and:
-
     Parameters
     ----------
+    src, dst, min_area, min_area_m2, regions, neighbours, colors
+        As those of `label_file`.
+    quicklook, quicklook_style, **options
+        As those of `label_file`.
     alpha, omega : float, optional
         Limits of a region as those of `label`; None: no limit.  One of them is required.
     labels : str or path, optional
@@ -137,6 +139,11 @@ def simplify_file(
     Returns
     -------
     Report
+
+    Raises
+    ------
+    QfzArgumentError, QfzFileError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label_file`.
 
     Examples
     --------
@@ -170,10 +177,10 @@ def saliency_file(
 ) -> Report:
     """Write the saliency of every edge of a raster file; ``qfz saliency``.
 
-    Parameters are those of `label_file`, and:
-
     Parameters
     ----------
+    src, dst, min_area, min_area_m2, **options
+        As those of `label_file`.
     layout : {"edges", "pixel", "khalimsky"}
         `cut_file` reads "edges" only.
     quicklook : str or path, optional
@@ -182,6 +189,11 @@ def saliency_file(
     Returns
     -------
     Report
+
+    Raises
+    ------
+    QfzArgumentError, QfzFileError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label_file`.
 
     Examples
     --------
@@ -213,12 +225,23 @@ def cut_file(
 ) -> Report:
     """Label the regions of a hierarchy that `saliency_file` has written; ``qfz cut``.
 
-    Parameters are those of `label_file`; alpha or regions_target is required.  The connectivity is
-    that of the file.
+    Parameters
+    ----------
+    src, dst, regions, neighbours, colors
+        As those of `label_file`.
+    quicklook, quicklook_style, stats, stats_bands, **options
+        As those of `label_file`.
+    alpha, regions_target : float, and int
+        As those of `label_file`; one of them is required.  The connectivity is that of src.
 
     Returns
     -------
     Report
+
+    Raises
+    ------
+    QfzArgumentError, QfzFileError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label_file`.
 
     Examples
     --------
@@ -253,11 +276,21 @@ def regions_file(
 ) -> Report:
     """Describe the regions of a raster of labels, of any origin; ``qfz regions``.
 
-    Parameters are those of `label_file`; at least one output is needed.
+    At least one output is needed.
+
+    Parameters
+    ----------
+    src, regions, neighbours, colors, quicklook, quicklook_style, stats, stats_bands, **options
+        As those of `label_file`.
 
     Returns
     -------
     Report
+
+    Raises
+    ------
+    QfzArgumentError, QfzFileError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label_file`.
 
     Examples
     --------
@@ -289,10 +322,10 @@ def tree_file(
 ) -> Report:
     """Write the hierarchy of a raster file as a table; ``qfz tree``.
 
-    Parameters are those of `label_file`, and:
-
     Parameters
     ----------
+    src, min_area, min_area_m2, regions, quicklook, quicklook_style, **options
+        As those of `label_file`.
     dst : str or path
         Raster of the labels of the regions of level 0.
     forest : str or path
@@ -301,6 +334,11 @@ def tree_file(
     Returns
     -------
     Report
+
+    Raises
+    ------
+    QfzArgumentError, QfzFileError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label_file`.
 
     Examples
     --------
@@ -327,16 +365,21 @@ def curve_file(
 ) -> FileCurve:
     """Count the alpha-components of a raster file for every alpha; ``qfz curve``.
 
-    Parameters are those of `label_file`, and:
-
     Parameters
     ----------
+    src, min_area, min_area_m2, **options
+        As those of `label_file`.
     plot : str or path, optional
         Also draw the curve into this PNG image.
 
     Returns
     -------
     FileCurve
+
+    Raises
+    ------
+    QfzArgumentError, QfzFileError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label_file`.
 
     Examples
     --------
@@ -374,17 +417,18 @@ def check_file(
 ) -> CheckReport:
     """Check labels or saliency with code that shares nothing with the engines; ``qfz check``.
 
-    Parameters are those of `label_file`, and:
-
     Parameters
     ----------
+    background, **options
+        As those of `label_file`.
     raster : str, path, or open rasterio dataset
         Labels or saliency to check.
     src : str, path, or open rasterio dataset, optional
         The raster that they were made of.  None: labels are checked for themselves: whether each
         region is connected, and numbered by its first pixel.
-    alpha, omega, min_area, min_area_m2, distance, connectivity
-        Each that is given holds; for the others the metadata of the raster does.
+    alpha, omega, min_area, min_area_m2
+        Each that is given holds, as do distance and connectivity of the options; for the others the
+        metadata of the raster does.
     table : str or path, optional
         Table of regions to compare with the labels.
 

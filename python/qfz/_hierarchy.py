@@ -29,6 +29,13 @@ class Curve(NamedTuple):
     regions: npt.NDArray[np.int64]
 
 
+class Hierarchy(NamedTuple):
+    """Regions of level 0, and SciPy's linkage matrix of them; see `hierarchy`."""
+
+    labels: npt.NDArray[np.uint32]
+    linkage: npt.NDArray[np.float64]
+
+
 def _filtered(
     image: npt.ArrayLike,
     channel_axis: int | None,
@@ -67,7 +74,10 @@ def tree(
 ) -> Tree:
     """Compute the canonical alpha-tree of an image.
 
-    Parameters are those of `label`.
+    Parameters
+    ----------
+    image, distance, connectivity, mask, min_area, channel_axis, weights, edges, threads, engine
+        As those of `label`.
 
     Returns
     -------
@@ -77,6 +87,11 @@ def tree(
     level : uint32 or float32 array
         The level of each node, in the type of `saliency`: 0 for pixels; an inner node's level is
         higher than those of its children, except that flat zones are inner nodes of level 0.
+
+    Raises
+    ------
+    QfzArgumentError, ValueError, TypeError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label`.
 
     Examples
     --------
@@ -90,6 +105,80 @@ def tree(
     source, levels = _filtered(image, channel_axis, mask, rule, edges, threads, engine)
     with Session(source, rule, levels, threads, engine) as session:
         return Tree(*session.tree())
+
+
+def _pixels_below(parent: npt.NDArray[Any], has_parent: npt.NDArray[np.bool_]) -> Any:
+    """Return the first child of each node, and the pixel that first children lead to."""
+    nodes = np.arange(len(parent), dtype=parent.dtype)
+    first = nodes.copy()
+    first[parent[has_parent][::-1]] = nodes[has_parent][::-1]
+    pixel, further = first, first[first]
+    while not np.array_equal(pixel, further):
+        pixel, further = further, further[further]
+    return first, pixel
+
+
+def _joins(
+    parent: npt.NDArray[Any], level: npt.NDArray[Any], labels: npt.NDArray[np.uint32]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the table of a tree: each child of an inner node but the first one joins the first."""
+    nodes = np.arange(len(parent), dtype=parent.dtype)
+    has_parent = parent != nodes
+    first, pixel = _pixels_below(parent, has_parent)
+    joined = has_parent & (level[parent] > 0) & (first[parent] != nodes)
+    above, flat = parent[joined], labels.ravel()
+    return flat[pixel[above]], flat[pixel[joined]], level[above]
+
+
+def hierarchy(
+    image: npt.ArrayLike,
+    distance: str = "linf",
+    connectivity: int = 4,
+    mask: npt.ArrayLike | None = None,
+    min_area: int | None = None,
+    *,
+    channel_axis: int | None = None,
+    weights: Sequence[float] | None = None,
+    edges: npt.ArrayLike | None = None,
+    threads: int = 1,
+    engine: str = "auto",
+) -> Hierarchy:
+    """Compute SciPy's linkage matrix of the hierarchy of an image.
+
+    The matrix is that of the minimum spanning forest between the regions of level 0, for
+    scipy.cluster.hierarchy: fcluster(linkage, alpha, "distance")[labels - 1] are the
+    alpha-components.
+
+    Parameters
+    ----------
+    image, distance, connectivity, mask, min_area, channel_axis, weights, edges, threads, engine
+        As those of `label`.
+
+    Returns
+    -------
+    labels : uint32 array, (H, W)
+        Those of `label` with alpha = 0.
+    linkage : float64 array, (N - 1, 4)
+        As that of the function `linkage`.  Cluster k is the region with label k + 1.
+
+    Raises
+    ------
+    QfzArgumentError, ValueError, TypeError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labels, matrix = hierarchy(np.array([[1, 2, 9, 9]], dtype=np.uint8))
+    >>> labels.tolist(), matrix.tolist()
+    ([[1, 2, 3, 3]], [[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 7.0, 3.0]])
+    """
+    rule = criterion(connectivity, distance, 0, None, min_area, weights)
+    source, levels = _filtered(image, channel_axis, mask, rule, edges, threads, engine)
+    with Session(source, rule, levels, threads, engine) as session:
+        parent, level = session.tree()
+        labels, n = session.labels(_structs.PART_LABEL)
+    return Hierarchy(labels, linkage(*_joins(parent, level, labels), n))
 
 
 def curve(
@@ -107,7 +196,10 @@ def curve(
 ) -> Curve:
     """Count the alpha-components of an image for every alpha.
 
-    Parameters are those of `label`.
+    Parameters
+    ----------
+    image, distance, connectivity, mask, min_area, channel_axis, weights, edges, threads, engine
+        As those of `label`.
 
     Returns
     -------
@@ -115,6 +207,11 @@ def curve(
         0, and each larger alpha at which the number of regions changes, ascending.
     regions : int64 array
         The number of regions from this alpha on, up to the next one.
+
+    Raises
+    ------
+    QfzArgumentError, ValueError, TypeError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label`.
 
     Examples
     --------
@@ -167,6 +264,11 @@ def linkage(
     linkage : float64 array, (n_regions - 1, 4)
         Each row: two clusters, their distance, and the number of regions in the new cluster, for
         scipy.cluster.hierarchy.  Areas that no row joins meet last, at infinity.
+
+    Raises
+    ------
+    QfzArgumentError, ValueError
+        The arrays have different shapes, or the rows are no forest: the message names the row.
 
     Examples
     --------

@@ -135,6 +135,11 @@ class Source:
         array = host_array(image, "image")
         if dtype is not None and array.dtype != dtype:
             raise TypeError(f"pixels of type {array.dtype} in place of {np.dtype(dtype)}")
+        if array.ndim == 0:
+            raise TypeError(
+                f"a {type(image).__name__} in place of an image; a file is read by its package, or by "
+                "the functions with _file"
+            )
         kind = _TYPES.get(array.dtype)
         bands = _bands_first(array, channel_axis)
         if kind is None:

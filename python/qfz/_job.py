@@ -6,7 +6,8 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_int
 from dataclasses import replace
 from typing import Any, TypedDict, Union
@@ -110,7 +111,13 @@ class _Bar:
 def bytes_of(name: Name) -> bytes:
     """Return the name of a raster: a string, a path, or an open rasterio dataset."""
     own: Any = name if isinstance(name, (str, os.PathLike)) else getattr(name, "name", name)
-    return os.fsencode(own)
+    try:
+        return os.fsencode(own)
+    except TypeError:
+        raise TypeError(
+            f"a {type(name).__name__} in place of the name of a file; for arrays there are the "
+            "functions without _file"
+        ) from None
 
 
 def _list_of(options: Mapping[str, object]) -> Any:
@@ -168,6 +175,19 @@ def _ints(values: Sequence[int]) -> Any:
     return (c_int * len(values))(*values)
 
 
+@contextmanager
+def _named(name: str, value: object) -> Iterator[None]:
+    """Name the option in the error of a value of the wrong type."""
+    try:
+        yield
+    except (AttributeError, TypeError, ValueError) as error:
+        if name in str(error):
+            raise
+        raise TypeError(
+            f"{name} is {value!r} ({error}); help(qfz.Options) describes what it takes"
+        ) from error
+
+
 class Job:
     """A job of the C library, and the memory that the job borrows."""
 
@@ -221,19 +241,24 @@ class Job:
         progress = options.pop("progress", None)
         self.progress = _Bar() if progress is True else progress or None
         for name, value in options.items():
-            if name in PLAIN:
-                member, convert = PLAIN[name]
-                setattr(job, member, convert(value))
-            elif name in ("nodata", "background"):
-                setattr(job, f"has_{name}", True)
-                setattr(job, name, value)
-            elif name in ("bands", "gpus", "stats_bands"):
-                setattr(job, name, _ints(value))
-                setattr(job, f"n_{name}", len(value))
-            elif name == "part":
-                job.part, job.n_parts = value
-            else:
-                raise TypeError(f"{name!r} is no option of this function")
+            with _named(name, value):
+                self._set_one(job, name, value)
+
+    @staticmethod
+    def _set_one(job: _structs.Job, name: str, value: Any) -> None:
+        if name in PLAIN:
+            member, convert = PLAIN[name]
+            setattr(job, member, convert(value))
+        elif name in ("nodata", "background"):
+            setattr(job, f"has_{name}", True)
+            setattr(job, name, value)
+        elif name in ("bands", "gpus", "stats_bands"):
+            setattr(job, name, _ints(value))
+            setattr(job, f"n_{name}", len(value))
+        elif name == "part":
+            job.part, job.n_parts = value
+        else:
+            raise TypeError(f"{name!r} is no option of this function")
 
     def run(self) -> Report:
         """Run the job."""

@@ -104,10 +104,12 @@ def regions(
 ) -> tuple[Labels, Any]:
     """Label the quasi-flat zones of an image, and describe each of them.
 
-    Parameters are those of `label`, and:
-
     Parameters
     ----------
+    image, alpha, distance, connectivity, mask, omega, min_area
+        As those of `label`.
+    background, channel_axis, weights, edges, threads, engine
+        As those of `label`.
     as_frame : bool
         Return the table as a pandas.DataFrame, with a column mean_B for band B, from 1, and so on.
 
@@ -121,6 +123,11 @@ def regions(
         `y1`, the bounding box, columns x0 to x1 - 1 and rows y0 to y1 - 1; `mean`, `min`, `max`,
         `stddev` of the pixel values, in their unit, of each band where the image has bands; the
         deviation is that of the population.  Sums are exact.
+
+    Raises
+    ------
+    QfzArgumentError, ValueError, TypeError, QfzMemoryError, QfzGpuError, QfzLibraryError
+        As those of `label`.
 
     Examples
     --------
@@ -149,6 +156,18 @@ def _pairs(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     return keys
 
 
+def read_labels(labels: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return labels of 32 bits, as an array in host memory; refuse others."""
+    array = host_array(labels, "labels")
+    if array.ndim != 2 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"labels of shape {array.shape} and type {array.dtype}; 2-D integers are needed"
+        )
+    if array.size and (array.min() < 0 or array.max() >= 1 << 32):
+        raise ValueError("labels must be from 0 to 2**32 - 1")
+    return array
+
+
 def neighbours(labels: npt.ArrayLike, connectivity: int = 4) -> npt.NDArray[Any]:
     """List the pairs of neighbouring regions.
 
@@ -165,19 +184,18 @@ def neighbours(labels: npt.ArrayLike, connectivity: int = 4) -> npt.NDArray[Any]
         Fields `a` and `b`, two labels, a < b, and `edges`, the number of edges between the two
         regions; sorted by a, then b.
 
+    Raises
+    ------
+    ValueError, TypeError
+        `labels` has an unsuitable shape, type or range.
+
     Examples
     --------
     >>> import numpy as np
     >>> neighbours(np.array([[1, 1, 2], [3, 3, 2]])).tolist()
     [(1, 2, 1), (1, 3, 2), (2, 3, 1)]
     """
-    array = host_array(labels, "labels")
-    if array.ndim != 2 or array.dtype.kind not in "iu":
-        raise ValueError(
-            f"labels of shape {array.shape} and type {array.dtype}; 2-D integers are needed"
-        )
-    if array.size and (array.min() < 0 or array.max() >= 1 << 32):
-        raise ValueError("labels must be from 0 to 2**32 - 1")
+    array = read_labels(labels)
     if connectivity not in (4, 8, 1, 2):
         raise ValueError(f"connectivity is {connectivity!r}; it can be 4, 8, 1, 2")
     edges = [_pairs(array[:, :-1], array[:, 1:]), _pairs(array[:-1], array[1:])]

@@ -57,7 +57,10 @@ def criterion(
     )
     if alpha is not None:
         made.has_alpha = True
-        made.alpha = alpha
+        try:
+            made.alpha = alpha
+        except TypeError:
+            raise TypeError(f"alpha is {alpha!r}; it must be one number, or None") from None
     if omega is not None:
         made.omega, made.n_omega = doubles(omega)
     if min_area is not None:

@@ -212,7 +212,7 @@ def label(
 
 def simplify(
     array: Any,
-    alpha: float | None = math.inf,
+    alpha: float | None = None,
     distance: str = "linf",
     connectivity: int = 4,
     mask: Any = None,
@@ -224,7 +224,12 @@ def simplify(
 ) -> Any:
     """Paint each (alpha, omega)-component of a Dask array with its mean.
 
-    Parameters are those of `label`.
+    Parameters
+    ----------
+    array, distance, connectivity, mask, min_area, channel_axis, weights
+        As those of `label`.
+    alpha, omega : float or None; omega also one float per band
+        As those of `qfz.simplify`.
 
     Returns
     -------
@@ -239,6 +244,8 @@ def simplify(
     [[11 11 51]
      [11 51 51]]
     """
+    if alpha is None and omega is None:
+        raise ValueError("simplify needs alpha, omega or both")
     arrays = _image_and_mask(array, mask, channel_axis)
     image = arrays["image"]
     grid = _grid_of(
@@ -274,7 +281,10 @@ def saliency(
 ) -> Any:
     """Compute the saliency of every edge of a Dask array.
 
-    Parameters are those of `label`.
+    Parameters
+    ----------
+    array, distance, connectivity, mask, min_area, channel_axis, weights
+        As those of `label`.
 
     Returns
     -------

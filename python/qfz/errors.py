@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Exceptions of qfz: one class per status of the C library, with the message of the library."""
+"""Exceptions of qfz: one class per status of the C library, with the message of the library.
+
+A message that names an option of the command names its keyword here: ``--gpu-memory`` is gpu_memory.
+"""
 
 from __future__ import annotations
+
+import re
 
 
 class QfzError(Exception):
@@ -41,6 +46,17 @@ _CLASSES: dict[int, type[QfzError]] = {
 }
 
 
+#: Keywords that are True or False.
+_FLAGS = ["overwrite", "merge", "resume", "allow_network", "trust_source", "attribute_table"]
+#: An option of the command in a message; a name of a file does not begin so.
+_OPTION = re.compile(r"(?<![^\s(])--(?!mpi\b|version\b)([a-z][a-z-]+)")
+
+
+def _keyword(option: re.Match[str]) -> str:
+    name = option[1].replace("-", "_")
+    return f"{name}=True" if name in _FLAGS else name
+
+
 def of_status(status: int, message: str) -> QfzError:
     """Return the exception of a status other than QFZ_OK."""
-    return _CLASSES.get(status, QfzError)(message)
+    return _CLASSES.get(status, QfzError)(_OPTION.sub(_keyword, message))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import xarray
 
 from . import _arrays
@@ -31,13 +32,14 @@ def _nodata_of(da: xarray.DataArray) -> Any:
     return getattr(getattr(da, "rio", None), "nodata", None)
 
 
-def _valid(da: xarray.DataArray, axis: int | None) -> Any:
-    """Return where not every band holds the nodata value, or None if there is no such value."""
+def _valid(da: xarray.DataArray, axis: int | None, mask: Any) -> Any:
+    """Return where mask is not 0 and not every band holds the nodata value; None: everywhere."""
     nodata = _nodata_of(da)
     if nodata is None or np.isnan(nodata):
-        return None
+        return mask
     missing = da.values == nodata
-    return ~(missing if axis is None else missing.all(axis=axis))
+    valid = ~(missing if axis is None else missing.all(axis=axis))
+    return valid if mask is None else valid & (np.asarray(mask) != 0)
 
 
 def label(
@@ -45,6 +47,7 @@ def label(
     alpha: float | None = 0,
     *,
     band_dim: str = "band",
+    mask: npt.ArrayLike | None = None,
     **options: Any,
 ) -> tuple[xarray.DataArray, int]:
     """Label the quasi-flat zones of a DataArray.
@@ -58,8 +61,10 @@ def label(
         As that of `qfz.label`.
     band_dim : str
         Name of the dimension of the bands.
+    mask : array_like, (H, W), optional
+        Pixels where it is 0 or False are invalid, too.
     **options
-        Further parameters of `qfz.label`, except `mask` and `channel_axis`.
+        Further parameters of `qfz.label`, except `channel_axis`.
 
     Returns
     -------
@@ -77,7 +82,8 @@ def label(
     (2, 2)
     """
     axis = _axis_of_bands(da, band_dim)
-    labels, n = _arrays.label(da.values, alpha, mask=_valid(da, axis), channel_axis=axis, **options)
+    valid = _valid(da, axis, mask)
+    labels, n = _arrays.label(da.values, alpha, mask=valid, channel_axis=axis, **options)
     frame = da if axis is None else da.isel({band_dim: 0}, drop=True)
     made = xarray.DataArray(labels, frame.coords, frame.dims, "labels")
     if hasattr(made, "rio"):
@@ -89,16 +95,17 @@ def simplify(
     da: xarray.DataArray,
     *,
     band_dim: str = "band",
+    mask: npt.ArrayLike | None = None,
     **options: Any,
 ) -> xarray.DataArray:
     """Paint each (alpha, omega)-component of a DataArray with its mean.
 
     Parameters
     ----------
-    da, band_dim
+    da, band_dim, mask
         As those of `label`.
     **options
-        Further parameters of `qfz.simplify`, except `mask` and `channel_axis`.
+        Further parameters of `qfz.simplify`, except `channel_axis`.
 
     Returns
     -------
@@ -112,5 +119,6 @@ def simplify(
     [[11, 11, 50]]
     """
     axis = _axis_of_bands(da, band_dim)
-    painted = _arrays.simplify(da.values, mask=_valid(da, axis), channel_axis=axis, **options)
+    valid = _valid(da, axis, mask)
+    painted = _arrays.simplify(da.values, mask=valid, channel_axis=axis, **options)
     return da.copy(data=painted)

@@ -141,6 +141,56 @@ def test_tree_holds_the_components(random_image):
     assert len(pairs) == n
 
 
+@pytest.mark.parametrize("min_area", [1, 3])
+def test_hierarchy_joins_the_components(random_image, min_area):
+    im = random_image
+    given, axis = im.given()
+    options = {**rule(im, axis), "min_area": min_area}
+    zones, matrix = qfz.hierarchy(given, **options)
+    expected, n = qfz.label(given, 0, **options)
+    np.testing.assert_array_equal(zones, expected)
+    assert matrix.shape == (max(n - 1, 0), 4)
+    group = {k: {k + 1} for k in range(n)}  # the labels in each cluster
+    for i, (a, b, level, size) in enumerate(matrix):
+        if level <= im.alpha:
+            group[n + i] = group.pop(int(a)) | group.pop(int(b))
+            assert len(group[n + i]) == size
+    labels, count = qfz.label(given, im.alpha, **options)
+    assert count == len(group)
+    for members in group.values():
+        assert len(np.unique(labels[np.isin(zones, list(members))])) == 1
+
+
+def test_colors_are_the_least_that_lower_neighbours_leave(random_image):
+    im = random_image
+    labels, n = qfz.label(im.bands, im.alpha, channel_axis=0, mask=im.valid)
+    labels = (7 * labels.astype(np.int64)) ^ np.where(labels > 0, 5, 0)  # other orders, and gaps
+    touching = {k: set() for k in np.unique(labels)}
+    for _, p, q, _ in brute.edges_of(im.bands, im.valid, "linf", 8):
+        touching[labels.flat[p]].add(labels.flat[q])
+        touching[labels.flat[q]].add(labels.flat[p])
+    color = {0: 0}
+    for k in sorted(touching):
+        if k:
+            taken = {color[j] for j in touching[k] if j < k}
+            color[k] = min(set(range(1, 99)) - taken)
+    found = qfz.colors(labels)
+    assert found.dtype == np.uint8
+    assert found.ravel().tolist() == [color[k] for k in labels.ravel()]
+
+
+def test_more_than_255_colors_are_refused():
+    """Column by column, a comb's region touches all earlier ones."""
+    n = 256
+    labels = np.zeros((n * n, 3), np.int64)
+    pairs = [(i, j) for i in range(1, n + 1) for j in range(1, i)]
+    for row, (i, j) in enumerate(pairs):
+        labels[2 * row, :2] = i, j
+    with pytest.raises(ValueError, match="255 colours"):
+        qfz.colors(labels)
+    assert qfz.colors(np.where(labels < n, labels, 0)).max() == 255
+
+
 @pytest.mark.parametrize("min_area", [1, 3, 9])
 def test_curve_with_a_least_area_counts_labels(random_image, min_area):
     im = random_image

@@ -281,7 +281,8 @@ def test_dask_simplifies(lazy, random_image, limits, values):
     if values == "masked":
         image = masked(given, image, axis)
     chunks, valid = in_chunks(image, given.rng), in_chunks(given.valid, given.rng)
-    alpha = [given.alpha, np.inf, None][given.seed % 3]
+    no_limit = np.inf if rule.get("omega") is None else None
+    alpha = [given.alpha, np.inf, no_limit][given.seed % 3]
     expected = qfz.simplify(image, alpha, mask=given.valid, **rule)
     painted = lazy.simplify(chunks, alpha, mask=valid, **rule)
     assert (painted.shape, painted.dtype) == (expected.shape, expected.dtype)
@@ -305,7 +306,7 @@ def test_dask_simplifies_one_band_and_bools(lazy):
         ("label", {}, 2),
         ("label", {"min_area": 2}, 3),
         ("label", {"omega": 1, "min_area": 2}, 4),
-        ("simplify", {}, 3),
+        ("simplify", {"omega": 1}, 4),
         ("simplify", {"omega": 1, "min_area": 2}, 5),
     ],
 )
@@ -340,6 +341,8 @@ def test_dask_refuses(lazy):
         lazy.label(image, mask=np.ones((4, 4)), channel_axis=-1)
     for function in lazy.label, lazy.simplify:
         with pytest.raises(TypeError, match="float64"):
-            function(image[..., 0].astype(float))
+            function(image[..., 0].astype(float), 0)
+    with pytest.raises(ValueError, match="alpha, omega or both"):
+        lazy.simplify(image[..., 0])
     with pytest.raises(ValueError, match="compute_chunk_sizes"):
         lazy.label(image[..., 0][image[..., 0].max(axis=1) > 0])

@@ -228,8 +228,11 @@ def test_tree_file_and_linkage(scene, tmp_path):
 def test_colors_and_quicklook(scene, tmp_path):
     src, _ = scene
     colors, picture = tmp_path / "colors.tif", tmp_path / "look.png"
-    qfz.label_file(src, tmp_path / "labels.tif", 9, colors=colors, quicklook=picture)
-    assert colors.read_bytes()[:2] == b"II"
+    qfz.label_file(src, tmp_path / "labels.img", 9, colors=colors, quicklook=picture, **ALL)
+    labels = read(tmp_path / "labels.img", "u4", (30, 41))
+    qfz.simplify_file(colors, tmp_path / "colors.img", alpha=0, **ALL)  # the same values
+    painted = read(tmp_path / "colors.img", "u1", labels.shape)
+    np.testing.assert_array_equal(painted, qfz.colors(labels))
     assert picture.read_bytes()[:4] == b"\x89PNG"
     looks = [tmp_path / f"{name}.png" for name in ("means", "lines", "zones")]
     qfz.label_file(src, tmp_path / "l.tif", 9, quicklook=looks[0], quicklook_style="means")
@@ -373,8 +376,21 @@ def test_failures(scene, tmp_path):
         qfz.label_file(src, None, tiles=3)
     with pytest.raises(ValueError, match="layout is 'x'"):
         qfz.saliency_file(src, tmp_path / "out.tif", layout="x")
-    with pytest.raises(TypeError):
-        qfz.label_file(3, None)
+    with pytest.raises(TypeError, match="a ndarray in place of the name of a file"):
+        qfz.label_file(np.zeros((2, 2)), None)
+    for option in {"bands": 1}, {"memory": "2GB"}, {"creation_options": ["A=B"]}, {"nodata": "x"}:
+        with pytest.raises(TypeError, match=f"{next(iter(option))} is .*Options"):
+            qfz.label_file(src, None, **option)
+
+
+def test_messages_name_keywords(scene, tmp_path):
+    src, _ = scene
+    dst = tmp_path / "a--overwrite.tif"
+    qfz.label_file(src, dst)
+    with pytest.raises(qfz.QfzError, match=r"a--overwrite.tif: already .*; use overwrite=True$"):
+        qfz.label_file(src, dst)
+    with pytest.raises(qfz.QfzError, match="^resume=True needs work"):
+        qfz.label_file(src, tmp_path / "b.tif", resume=True)
 
 
 def test_progress(scene, tmp_path):

@@ -120,6 +120,11 @@ def test_labels_of_a_numpy_connectivity():
         (ValueError, "must be", lambda: qfz.cut(np.zeros((3, 2, 2), "u1"), 1)),
         (ValueError, "2-D integers", lambda: qfz.neighbours(STRIPES * 0.5)),
         (ValueError, "from 0", lambda: qfz.neighbours(-STRIPES)),
+        (ValueError, "2-D integers", lambda: qfz.colors(STRIPES * 0.5)),
+        (TypeError, "alpha is '3'", lambda: qfz.label(STRIPES, "3")),
+        (TypeError, r"alpha is \[1, 2\]", lambda: qfz.label(STRIPES, [1, 2])),
+        (TypeError, "a object in place of an image", lambda: qfz.label(object())),
+        (ValueError, "alpha, omega or both", lambda: qfz.simplify(STRIPES)),
     ],
 )
 def test_refuses(error, words, call):

@@ -91,6 +91,18 @@ def test_higra(alpha, bands):
     )
 
 
+@pytest.mark.parametrize("connectivity", [4, 8])
+def test_scipy_cuts_the_linkage_matrix(connectivity):
+    cluster = pytest.importorskip("scipy.cluster.hierarchy")
+    image = image_of(100)
+    zones, matrix = qfz.hierarchy(image, connectivity=connectivity)
+    assert cluster.is_valid_linkage(matrix)
+    for alpha in 0, 3, 20:
+        labels, n = qfz.label(image, alpha, connectivity=connectivity)
+        found = cluster.fcluster(matrix, alpha, "distance")
+        assert found.max() == n and same_partition(found[zones - 1], labels)
+
+
 def test_xarray():
     xarray = pytest.importorskip("xarray")
     import qfz.xr
@@ -109,6 +121,9 @@ def test_xarray():
     painted = qfz.xr.simplify(da, omega=3)
     np.testing.assert_array_equal(painted.values, qfz.simplify(values, omega=3, channel_axis=0))
     assert painted.attrs == da.attrs and painted.dims == da.dims
+    mask = values[1] > 2
+    labels, _ = qfz.xr.label(da, 2, mask=mask)
+    np.testing.assert_array_equal(labels.values, qfz.label(values, 2, mask=mask, channel_axis=0)[0])
     with pytest.raises(ValueError, match="band_dim"):
         qfz.xr.label(da.rename(band="time"))
 
@@ -124,6 +139,11 @@ def test_rioxarray():
     labels, _ = qfz.xr.label(da)
     np.testing.assert_array_equal(labels.values, qfz.label(values, mask=values != 3)[0])
     assert labels.rio.crs == da.rio.crs and labels.rio.nodata == 0
+    mask = image_of(2, 1)
+    labels, _ = qfz.xr.label(da, mask=mask)
+    np.testing.assert_array_equal(
+        labels.values, qfz.label(values, mask=(values != 3) & (mask != 0))[0]
+    )
 
 
 def test_pandas():

@@ -21,6 +21,7 @@ from qfz import _library, _structs
 
 LAYOUT = Path(__file__).parents[2] / "tests" / "install" / "layout.txt"
 PAGE = Path(__file__).parents[2] / "docs" / "user" / "python.md"
+NEEDED = {"qfz.xr": "xarray", "qfz.dask": "dask.array"}
 MODULES = [f"qfz.{m.name}" for m in pkgutil.iter_modules(qfz.__path__)]
 
 
@@ -91,9 +92,8 @@ def test_examples_of_docstrings(module, tmp_path, monkeypatch):
             make_files()
         except qfz.QfzLibraryError as error:
             pytest.skip(str(error))
-    needed = {"qfz.xr": "xarray", "qfz.dask": "dask.array"}
-    if module in needed:
-        pytest.importorskip(needed[module])
+    if module in NEEDED:
+        pytest.importorskip(NEEDED[module])
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
@@ -104,6 +104,39 @@ def test_examples_of_the_page():
 
 def test_version_is_that_of_the_library():
     assert _library.for_arrays().qfz_version().decode() == qfz.__version__
+
+
+def described(function):
+    """Return the names in the sections "Parameters" of a docstring in numpydoc's style."""
+    lines = inspect.getdoc(function).splitlines()
+    start = lines.index("Parameters") + 2
+    end = next((i - 1 for i in range(start, len(lines)) if set(lines[i]) == {"-"}), len(lines))
+    heads = [line for line in lines[start:end] if line and not line.startswith(" ")]
+    return [name.strip("* ") for head in heads for name in head.split(" :")[0].split(",")]
+
+
+@pytest.mark.parametrize("module", ["qfz", "qfz.chunks", "qfz.dask", "qfz.xr"])
+def test_docstrings_describe_every_parameter_once(module):
+    if module in NEEDED:
+        pytest.importorskip(NEEDED[module])
+    functions = importlib.import_module(module)
+    for name in functions.__all__:
+        function = getattr(functions, name)
+        if inspect.isfunction(function):
+            assert sorted(described(function)) == sorted(inspect.signature(function).parameters), (
+                name
+            )
+
+
+def test_modules_load_when_they_are_used():
+    """Dask and xarray load slowly; a name that does not exist is an error."""
+    code = (
+        "import sys, qfz; assert 'qfz.chunks' not in sys.modules; print(qfz.chunks.Grid.__name__)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout == "Grid\n", result.stderr
+    with pytest.raises(AttributeError, match="no attribute 'labels'"):
+        qfz.labels
 
 
 @pytest.mark.parametrize("name", qfz.__all__)
