@@ -22,7 +22,8 @@ def _on_device(image: Any, edges: Any, engine: str) -> bool:
         return False
     if edges is not None:
         raise ValueError(
-            "edges of an image on a GPU: only the CPU engine has them; copy the image to the host "
+            "edges of an image on a GPU: only the CPU engine has them; cut(edges, alpha, mask) labels "
+            "any levels of edges on the GPU; for other results copy the image to the host "
             "(cupy.asnumpy(image), tensor.cpu(), numpy.asarray(image) of JAX)"
         )
     if engine not in ("auto", "cuda"):

@@ -18,6 +18,11 @@ __all__ = ["label", "simplify"]
 
 
 def _axis_of_bands(da: xarray.DataArray, band_dim: str) -> int | None:
+    if not isinstance(da, xarray.DataArray):
+        raise TypeError(
+            f"a {type(da).__name__} in place of a DataArray; dataset.to_array({band_dim!r}) makes one "
+            "of a Dataset"
+        )
     if da.ndim == 2:
         return None
     if band_dim not in da.dims:

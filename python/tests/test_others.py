@@ -124,6 +124,12 @@ def test_xarray():
     mask = values[1] > 2
     labels, _ = qfz.xr.label(da, 2, mask=mask)
     np.testing.assert_array_equal(labels.values, qfz.label(values, 2, mask=mask, channel_axis=0)[0])
+    plain = da.drop_vars("band")
+    several = xarray.Dataset({"a": plain[0], "b": plain[1]})
+    joined = qfz.xr.label(several.to_array("band"), 2)[0]
+    np.testing.assert_array_equal(joined.values, expected)
+    with pytest.raises(TypeError, match="to_array"):
+        qfz.xr.label(several)
     with pytest.raises(ValueError, match="band_dim"):
         qfz.xr.label(da.rename(band="time"))
 
