@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "signals.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include "command.h"
 
 enum { STOP_S = 12 };
 
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+static const int ending[] = {ENDING_SIGNALS};
 enum { N_ENDING = sizeof ending / sizeof ending[0] };
 
 /* File scope, since a signal handler has no argument for state. */
@@ -51,9 +50,14 @@ static bool is_ignored(int number)
 
 void signals_install(void)
 {
-    for (int i = 0; i < N_ENDING; i++)
+    sigset_t kept_back;
+    (void)sigemptyset(&kept_back);
+    for (int i = 0; i < N_ENDING; i++) {
         if (ending[i] != SIGHUP || !is_ignored(SIGHUP)) handle(ending[i], on_signal);
+        (void)sigaddset(&kept_back, ending[i]);
+    }
     handle(SIGXFSZ, SIG_IGN);
+    (void)sigprocmask(SIG_UNBLOCK, &kept_back, NULL);
 }
 
 void signals_end_process(void)

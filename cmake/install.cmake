@@ -1,12 +1,10 @@
-# What `cmake --install` leaves: the command, both libraries, the header, and the two ways for
-# others to find them (CMake package, pkg-config).  Components are Debian packages (packages.cmake).
+# What `cmake --install` leaves beside the commands (apps/CMakeLists.txt): both libraries, the header,
+# and the two ways for others to find them (CMake package, pkg-config).  Components are Debian packages
+# (packages.cmake).
 include(CMakePackageConfigHelpers)
 
 set(QFZ_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/qfz)
 
-if(TARGET qfz)
-    install(TARGETS qfz RUNTIME COMPONENT tools)
-endif()
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 install(FILES include/qfz.h TYPE INCLUDE)
 install(TARGETS qfz_shared EXPORT qfz_shared

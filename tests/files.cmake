@@ -42,10 +42,13 @@ qfz_add_shell_test(cases_reference ${CMAKE_CURRENT_SOURCE_DIR}/cases/check.sh ${
 set_tests_properties(cases_reference PROPERTIES LABELS unit)
 
 # The command, and real rasters; skipped where there is no data.
-set(QFZ_COMMAND $<TARGET_FILE:qfz>)
-foreach(part check errors signals json log georef names sources lossless explore)
+set(QFZ_COMMAND $<TARGET_FILE:${QFZ_STARTED}>)
+foreach(part check errors json log georef names sources lossless explore)
     qfz_add_shell_test(cli_${part} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh ${QFZ_COMMAND})
 endforeach()
+qfz_add_shell_test(cli_signals ${CMAKE_CURRENT_SOURCE_DIR}/cli/signals.sh ${QFZ_COMMAND}
+    $<TARGET_FILE:qfz>)
+qfz_add_shell_test(cli_early_signals python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/early_signals.py ${QFZ_COMMAND})
 foreach(place disk device folder)
     qfz_add_shell_test(cli_${place} ${CMAKE_CURRENT_SOURCE_DIR}/cli/places.sh ${QFZ_COMMAND}
         ${place})

@@ -123,10 +123,10 @@ def document():
         "hasFiles": [entry["SPDXID"] for entry in entries],
     }
     libraries = {}
-    for program in ("apps/qfz", "libqfz.so"):
+    for program in ("libexec/qfz/qfz", "libqfz.so"):
         libraries.update(linked(os.path.join(BUILD, program)))
     if not libraries:
-        sys.exit(f"sbom.py: {BUILD} has neither apps/qfz nor libqfz.so, or readelf is missing")
+        sys.exit(f"sbom.py: {BUILD} has neither libexec/qfz/qfz nor libqfz.so, or readelf is missing")
     packages = [library(name, libraries[name]) for name in sorted(libraries)]
     return {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"qfz-{version}",

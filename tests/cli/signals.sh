@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# signals.sh QFZ - Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 during a run, once and twice, and the limit of
-# file sizes: one line on stderr, no output, no temporary file.
+# signals.sh QFZ PROGRAM - Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 while the program is loaded and during a
+# run, once and twice, and the limit of file sizes: one line on stderr, no output, no temporary file.
 . "$(dirname "$0")/lib.sh"
+program=$2
 
 # Noise in many small blocks, so that reading takes long enough for a signal.
 python3 - "$T" <<'PYTHON'
@@ -126,6 +127,36 @@ else
     run env LD_PRELOAD="$T/early.so" "$qfz" info "$T/noise.tif"
     if [ "$rc" -ne 143 ]; then wrong "info, SIGTERM before main(): status $rc"; fi
     rm -f "$T/early.so"
+fi
+
+# A signal while the program is loaded.  Here a script sends the signal, and then loads the program.
+if [ "$qfz" = "$program" ]; then
+    leave_out "signals while the program is loaded: no program of its own starts it here"
+else
+    mkdir "$T/bin"
+    cp "$qfz" "$T/bin/qfz"
+    ln -s bin/qfz "$T/link"
+    there=$T/bin/$(realpath --relative-to "$(dirname "$qfz")" "$program")
+    run "$T/link" --version
+    if [ "$rc" -ne 1 ] || [ "$(cat "$T/stderr")" != "qfz: $there: No such file or directory" ]; then
+        wrong "no program: status $rc"
+    fi
+    mkdir -p "$(dirname "$there")"
+    for signal in INT TERM HUP USR1; do
+        printf '#!/bin/sh\nkill -%s $$\nexec "%s" "$@"\n' $signal "$program" >"$there"
+        chmod +x "$there"
+        checks=$((checks + 1))
+        case $signal in
+        INT) status=130 ;;
+        *) status=75 ;;
+        esac
+        rm -rf "$T/loading"
+        run "$T/link" label --work "$T/loading" "$T/noise.tif" "$T/out/dst.tif"
+        if [ "$rc" -ne $status ] || ! grep -q '; --resume continues from' "$T/stderr"; then
+            wrong "SIG$signal while the program is loaded: status $rc"
+        fi
+        nothing_left "SIG$signal while the program is loaded"
+    done
 fi
 
 # Writing the table of a million regions takes most of the time.
