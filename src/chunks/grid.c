@@ -75,7 +75,7 @@ static qfz_status set_rule(qfz_grid *grid, qfz_error *err)
                             .max_edge = given->edges_are_float ? infinity_level : UINT32_MAX - 1};
     grid->rule.alpha_level = qfz_top_level(&grid->rule);
     QFZ_TRY(qfz_max_level(&grid->rule, &max_level, err));
-    QFZ_TRY(qfz_criterion_spread_omega(criterion, given->n_bands, &grid->omega, err));
+    QFZ_TRY(qfz_criterion_spread_omega(criterion, given->type, given->n_bands, &grid->omega, err));
     grid->rule.omega = grid->omega;
     grid->rule.min_mass = grid->filters ? criterion->min_area : 0;
     grid->filter_rule = grid->rule;

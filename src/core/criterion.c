@@ -29,8 +29,30 @@ qfz_status qfz_criterion_check(const qfz_criterion *criterion, qfz_error *err)
     return QFZ_OK;
 }
 
-qfz_status qfz_criterion_spread_omega(const qfz_criterion *criterion, int n_bands, double **omega,
-                                      qfz_error *err)
+/* The largest difference of two values of a type. */
+static double widest(qfz_type type)
+{
+    switch (type) {
+    case QFZ_U8:
+    case QFZ_I8: return UINT8_MAX;
+    case QFZ_U16:
+    case QFZ_I16: return UINT16_MAX;
+    case QFZ_U32:
+    case QFZ_I32: return UINT32_MAX;
+    case QFZ_F32: break;
+    }
+    return INFINITY;
+}
+
+static bool any_limits(const double *omega, int n_bands, qfz_type type)
+{
+    for (int b = 0; b < n_bands; b++)
+        if (omega[b] < widest(type)) return true;
+    return false;
+}
+
+qfz_status qfz_criterion_spread_omega(const qfz_criterion *criterion, qfz_type type, int n_bands,
+                                      double **omega, qfz_error *err)
 {
     double *spread = NULL;
     *omega = NULL;
@@ -41,7 +63,10 @@ qfz_status qfz_criterion_spread_omega(const qfz_criterion *criterion, int n_band
     QFZ_TRY(QFZ_NEW(&spread, n_bands, err));
     for (int b = 0; b < n_bands; b++)
         spread[b] = criterion->omega[criterion->n_omega == 1 ? 0 : b];
-    *omega = spread;
+    if (any_limits(spread, n_bands, type))
+        *omega = spread;
+    else
+        free(spread);
     return QFZ_OK;
 }
 

@@ -10,9 +10,10 @@
 qfz_status qfz_criterion_check(const qfz_criterion *criterion, qfz_error *err);
 
 /* *omega = an array of one value per band, which the caller frees with free(), or NULL if there is
- * no limit.  QFZ_EARG if the criterion has neither one value nor one per band. */
-qfz_status qfz_criterion_spread_omega(const qfz_criterion *criterion, int n_bands, double **omega,
-                                      qfz_error *err);
+ * no limit, or if no two values of the type exceed it in any band: without a limit, summaries have
+ * no range events.  QFZ_EARG if the criterion has neither one value nor one per band. */
+qfz_status qfz_criterion_spread_omega(const qfz_criterion *criterion, qfz_type type, int n_bands,
+                                      double **omega, qfz_error *err);
 
 /* *weights = an array of one weight per band as singles, which the caller frees with free(), or
  * NULL if the criterion has none.  QFZ_EARG unless there is one weight per band; each is 0, or a

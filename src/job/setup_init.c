@@ -69,7 +69,8 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
         rule->alpha_level = 0;
     else if (job->criterion.has_alpha && has_alpha_level(job->task))
         rule->alpha_level = qfz_level_of_alpha(rule, job->criterion.alpha);
-    QFZ_TRY(qfz_criterion_spread_omega(&job->criterion, rule->n_bands, &setup->omega, err));
+    QFZ_TRY(
+        qfz_criterion_spread_omega(&job->criterion, rule->type, rule->n_bands, &setup->omega, err));
     rule->omega = setup->omega;
     return QFZ_OK;
 }

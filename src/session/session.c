@@ -50,7 +50,7 @@ static qfz_status set_rule(qfz_session *s, const qfz_criterion *criterion, qfz_e
     QFZ_TRY(qfz_max_level(&s->rule, &max_level, err));
     s->equal = !criterion->has_alpha;
     if (criterion->has_alpha) s->rule.alpha_level = qfz_level_of_alpha(&s->rule, criterion->alpha);
-    QFZ_TRY(qfz_criterion_spread_omega(criterion, image->n_bands, &s->omega, err));
+    QFZ_TRY(qfz_criterion_spread_omega(criterion, image->type, image->n_bands, &s->omega, err));
     s->rule.omega = s->omega;
     return qfz_session_set_filter(s, criterion->min_area, err);
 }
