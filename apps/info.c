@@ -37,6 +37,7 @@ static const json_field fields[] = {
                       "blocks, in bytes."},
     {"tile_bytes", "Part of the memory for tiles, in bytes."},
     {"cache_bytes", "Part of the memory for GDAL's block cache, in bytes."},
+    {"kept_bytes", "Part of the memory for tiles that stay in memory between passes, in bytes."},
     {"border_bytes", "Size of all boundary summaries in bytes."},
     {"store_bytes", "Part of the memory for boundary summaries, in bytes; the excess goes to a "
                     "temporary file."},
@@ -104,6 +105,7 @@ static void print_json(const request *r, const qfz_plan *plan)
     json_integer(&j, "program_bytes", plan->program_bytes);
     json_integer(&j, "tile_bytes", plan->tile_bytes);
     json_integer(&j, "cache_bytes", plan->cache_bytes);
+    json_integer(&j, "kept_bytes", plan->kept_bytes);
     json_integer(&j, "border_bytes", plan->border_bytes);
     json_integer(&j, "store_bytes", plan->store_bytes);
     json_integer(&j, "ranks", plan->n_ranks);
@@ -213,9 +215,10 @@ static void print_text(const request *r, const qfz_plan *plan)
     printf("tiles    %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " pixels\n",
            plan->tiles_x, plan->tiles_y, plan->tile_w, plan->tile_h);
     printf("memory   %.0f MB: %.0f MB for the program and its tables, %.0f MB for tiles, %.0f MB "
-           "for GDAL's block cache, %.0f MB for boundary summaries\n",
+           "for GDAL's block cache, %.0f MB for tiles kept between passes, %.0f MB for boundary "
+           "summaries\n",
            mb(plan->memory_bytes), mb(plan->program_bytes), mb(plan->tile_bytes),
-           mb(plan->cache_bytes), mb(plan->store_bytes));
+           mb(plan->cache_bytes), mb(plan->kept_bytes), mb(plan->store_bytes));
     printf("borders  %.1f MB of boundary summaries%s\n", mb(plan->border_bytes),
            plan->rank_border_bytes > plan->store_bytes ? ", the excess in a temporary file" : "");
     print_ranks(plan);

@@ -550,8 +550,9 @@ typedef struct qfz_plan {
     double picture_seconds;   /* of its passes over all labels or edges */
     int64_t attributes_bytes; /* of memory_bytes, for an attribute table of the most rows */
     double attributes_seconds;
-    char stage[256]; /* the folder in which outputs for buckets are made first; "": none is for a
-                        bucket, or the name is longer */
+    char stage[256];    /* the folder in which outputs for buckets are made first; "": none is for a
+                           bucket, or the name is longer */
+    int64_t kept_bytes; /* of memory_bytes, for tiles that stay in memory between passes */
 } qfz_plan;
 
 static inline qfz_plan qfz_plan_default(void)

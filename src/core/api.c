@@ -17,7 +17,7 @@ NO_PADDING_AFTER(qfz_chunk_buffers, levels);
 NO_PADDING_AFTER(qfz_curve, exact_below);
 NO_PADDING_AFTER(qfz_job, unused_flags_too);
 NO_PADDING_AFTER(qfz_progress, retries);
-NO_PADDING_AFTER(qfz_plan, stage);
+NO_PADDING_AFTER(qfz_plan, kept_bytes);
 NO_PADDING_AFTER(qfz_session_options, progress_arg);
 NO_PADDING_AFTER(qfz_buffers, tree_room);
 NO_PADDING_AFTER(qfz_features, stddev);

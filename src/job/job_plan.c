@@ -129,6 +129,24 @@ static int64_t border_bytes(const qfz_setup *setup, int64_t n_tiles)
            qfz_job_n_alphas(setup->job);
 }
 
+/* Bytes of a pixel in a cached result; engines keep none of components. */
+static int64_t result_px_bytes(const qfz_setup *setup)
+{
+    const qfz_engine *const engine = setup->engine;
+    if (!engine->cache || setup->job->phase != QFZ_PHASE_ALL) return 0;
+    return (setup->kind == QFZ_COMPONENTS ? 0 : engine->bytes_per_px(&setup->rule, setup->kind)) +
+           (setup->rule.min_mass > 0 ? engine->bytes_per_px(&setup->rule, QFZ_FILTER) : 0);
+}
+
+/* Pixels and cached results of all tiles of a process, as far as there is room for them. */
+static int64_t kept_bytes(const qfz_setup *setup, int64_t n_px)
+{
+    const int64_t all = n_px * (qfz_setup_source_bytes(setup) + result_px_bytes(setup));
+    const int64_t room = setup->tile_cache_bytes;
+    if (setup->passes == 1) return 0;
+    return (all < room ? all : room) + setup->filter_cache_bytes;
+}
+
 /* Each process has whole rows of tiles; some have one row more than others. */
 static void plan_ranks(qfz_plan *plan, const qfz_setup *setup)
 {
@@ -142,6 +160,7 @@ static void plan_ranks(qfz_plan *plan, const qfz_setup *setup)
     plan->rank_pixels = (h < t->h ? h : t->h) * t->w;
     plan->rank_border_bytes = border_bytes(setup, plan->rank_tiles);
     plan->rank_seconds = qfz_setup_seconds(setup, plan->rank_pixels);
+    plan->kept_bytes = kept_bytes(setup, plan->rank_pixels);
 }
 
 static int64_t spec_bytes(const qfz_sink_spec *spec)

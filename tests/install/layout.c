@@ -220,6 +220,7 @@ int main(void)
     AT(qfz_plan, attributes_bytes);
     AT(qfz_plan, attributes_seconds);
     AT(qfz_plan, stage);
+    AT(qfz_plan, kept_bytes);
     SIZE(qfz_image);
     AT(qfz_image, struct_size);
     AT(qfz_image, h);
