@@ -62,7 +62,8 @@ static qfz_status take_tiling(qfz_work_folder *work, const char *there, qfz_setu
     const bool may_differ = job->phase == QFZ_PHASE_ALL && job->resume;
     if (work->n_parts > 0 && work->n_parts != n_parts && !may_differ)
         return qfz_fail(err, QFZ_EARG,
-                        "%s: begun in %d part%s, now %d; use the same number, or another folder",
+                        "%s: begun in %d part%s, now %d; use the same number, or leave out --phase "
+                        "and --part: with --resume, any number of processes continues",
                         work->folder, n_parts, n_parts == 1 ? "" : "s", work->n_parts);
     if (work->n_parts == 0) work->n_parts = n_parts;
     return job->task == QFZ_REGIONS ? QFZ_OK : qfz_setup_retile(setup, w, h, err);

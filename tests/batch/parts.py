@@ -188,6 +188,27 @@ def in_phases(task, n, wanted, times=1, tile=TILE):
     left_over("phases")
 
 
+def other_number(task, n_processes, wanted):
+    """A job begun in three parts: another number of parts is refused, and the remedy that the message names gives
+    the same bytes, whether the parts have been resolved or not."""
+    for resolved in (0, 1):
+        stem = stem_of(f"other{n_processes}_{resolved}", task)
+        words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt")
+        steps = [("summarise", 1), ("summarise", 2), ("summarise", 3)]
+        if resolved:
+            steps = [*steps, ("stitch", 0)] * (2 if task == "simplify" else 1) + [("resolve", 1)]
+        for name, part in steps:
+            runs([*in_phase(words, name, "work_" + stem, part, 3), *TILE], f"{task}: {name} {part}/3")
+        status, _, err = run(in_phase(words, "summarise", "work_" + stem, 1, 2))
+        test.check(status == 1 and "begun in 3 parts, now 2" in err and "leave out --phase and --part: with --resume" in err,
+                   f"{task}, two parts after three: status {status}: {err}")
+        what = f"{task}, begun in three parts, on {n_processes} processes"
+        if runs([*ranks_of(n_processes), *words, "-j", "1", "--work", "work_" + stem, "--resume"], what):
+            test.compare(outputs, wanted[task], what)
+        test.check(sorted(os.listdir("work_" + stem)) == ["done", "job"], f"{what}: {os.listdir('work_' + stem)}")
+    left_over("another number")
+
+
 want = references()
 counted()
 wide()
@@ -196,7 +217,10 @@ if RANKS:
     layouts()
     attributes()
     cloud_optimized(want)
+    other_number("simplify", 2, want)
 else:
+    other_number("label", 1, want)
+    other_number("simplify", 1, want)
     for parts in (1, 3, 11):
         for name in TASKS if parts == 1 else ALL:
             in_phases(name, parts, want, times=2 if parts == 3 else 1)
