@@ -5,8 +5,21 @@
 
 #include "core/status.h"
 
-/* QFZ_EARG if a launcher started more processes together than the n that found each other: each
- * would do the whole job and write the same files.  remedy: the end of the message. */
-qfz_status qfz_launcher_check(int n, const char *remedy, qfz_error *err);
+/* What the environment says: a variable, its number, and the processes that it stands for. */
+typedef struct qfz_launcher {
+    const char *variable;
+    int number;
+    int n; /* at least so many processes were started together; 0 or 1: this one alone */
+} qfz_launcher;
+
+/* Reads the environment.  Call it before MPI starts: a process that MPI finds to be alone gets
+ * variables of its own. */
+qfz_launcher qfz_launcher_look(void);
+
+/* QFZ_EARG if a launcher started processes together of which this one has found no other: each
+ * would do the whole job and write the same files.  n: processes that found each other; remedy: the
+ * end of the message. */
+qfz_status qfz_launcher_check(const qfz_launcher *launcher, int n, const char *remedy,
+                              qfz_error *err);
 
 #endif

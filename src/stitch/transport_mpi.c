@@ -107,15 +107,16 @@ qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err)
                                  "names it; with Slurm, --mpi=pmix or pmi2), or start one process";
     qfz_error own;
     qfz_ranks found = {.n = 1, .n_local = 1};
+    const qfz_launcher launcher = qfz_launcher_look();
     err = qfz_api_error(err, &own);
     if (!is_launched()) {
-        QFZ_TRY(qfz_launcher_check(1, remedy, err));
+        QFZ_TRY(qfz_launcher_check(&launcher, 1, remedy, err));
         *ranks = found;
         return QFZ_OK;
     }
     QFZ_TRY(check(begin(), "starting", err));
     QFZ_TRY(check(look_around(&found), "looking for the other ranks", err));
-    QFZ_TRY(qfz_launcher_check(found.n, remedy, err));
+    QFZ_TRY(qfz_launcher_check(&launcher, found.n, remedy, err));
     QFZ_TRY(QFZ_NEW(&mpi.stops, found.n, err));
     mpi.joined = true;
     mpi.agreed = false;

@@ -7,8 +7,9 @@
 qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err)
 {
     qfz_error own;
+    const qfz_launcher launcher = qfz_launcher_look();
     err = qfz_api_error(err, &own);
-    QFZ_TRY(qfz_launcher_check(1,
+    QFZ_TRY(qfz_launcher_check(&launcher, 1,
                                "this qfz has no MPI: build it with -DQFZ_MPI=ON, start one "
                                "process, or use `qfz run --phase ... --part K/N`",
                                err));
