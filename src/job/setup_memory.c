@@ -226,6 +226,16 @@ static int64_t filter_px_bytes(const qfz_setup *setup)
            (setup->rule.wants_forest ? 2 : 1);
 }
 
+/* Bytes per pixel of a tile's range events from a device, which reports up to one for each pixel
+ * where few regions end within a block; the CPU engine reports only those that widen a range. */
+static int64_t event_px_bytes(const qfz_setup *setup)
+{
+    const int64_t place = sizeof(uint32_t), level = sizeof(uint32_t);
+    const int64_t span = (int64_t)qfz_type_bytes(setup->info.type) * setup->info.n_bands;
+    if (!setup->engine->device || setup->kind != QFZ_OMEGA || !setup->rule.omega) return 0;
+    return place + level + 2 * span;
+}
+
 /* Bytes per pixel of a thread context.  With a journal of outputs, the output is in memory twice:
  * as it is, and compressed. */
 static int64_t px_bytes_of(const qfz_setup *setup)
@@ -233,7 +243,7 @@ static int64_t px_bytes_of(const qfz_setup *setup)
     const int64_t out = (int64_t)qfz_setup_out_bytes(setup);
     return qfz_setup_source_bytes(setup) + qfz_setup_edge_bytes(setup) +
            setup->engine->bytes_per_px(&setup->rule, setup->kind) + filter_px_bytes(setup) +
-           (setup->job->work ? 2 * out : out);
+           event_px_bytes(setup) + (setup->job->work ? 2 * out : out);
 }
 
 static int64_t tiles_bytes(const qfz_setup *setup)
