@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # test-wheel.sh [PYTHON] - builds the wheel and runs its tests in a new virtual environment, outside
-# the source tree, as cibuildwheel's recipe in pyproject.toml does in a container.  Needs pip with a
-# package index; leaves the wheel in build-wheelhouse/.
+# the source tree, as cibuildwheel's recipe in pyproject.toml does in a container, and beside the
+# packages that qfz works with or is compared with.  Needs pip with a package index; leaves the wheel
+# in build-wheelhouse/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tree=$PWD python=${1:-python3}
@@ -12,7 +13,7 @@ rm -rf build-wheelhouse
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$python" -m venv "$work/venv"
-"$work/venv/bin/pip" install -q build-wheelhouse/qfz-*.whl pytest hypothesis
+"$work/venv/bin/pip" install -q "$(echo build-wheelhouse/qfz-*.whl)[compare,dask,pandas,test,tqdm,xarray]"
 cd "$work"
 unset QFZ_LIBRARY QFZ_COMMAND PYTHONPATH
 "$work/venv/bin/python" - <<'END'
