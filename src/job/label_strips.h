@@ -2,8 +2,9 @@
 /* label_strips.h - labels with the pixels around them, each pixel read once or little more.
  *
  * A strip is a row of blocks of the source, as wide as the memory permits.  A thread reads strips
- * from the top of a segment downwards and keeps the last rows of each.  So the boxes that are
- * visited lie one pixel above and left of the strips: all pixels around them are in memory. */
+ * from the top of a segment downwards, each in cells of a few blocks from the left to the right.
+ * It keeps the last columns of a cell and the last rows of a strip.  So the boxes that are visited
+ * lie one pixel above and left of the cells: all pixels around them are in memory. */
 #ifndef QFZ_LABEL_STRIPS_H
 #define QFZ_LABEL_STRIPS_H
 

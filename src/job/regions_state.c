@@ -20,18 +20,17 @@ static int64_t outputs_bytes(int64_t budget)
     return bytes > least ? bytes : least;
 }
 
-/* Polygons alone read each block of a file once: no more of them stay in memory than a thread needs
- * for a row of blocks. */
+/* Polygons alone read each block of a file once: blocks that are read stay in GDAL's cache no
+ * longer than needed.  Not if the user's tiles cut blocks. */
 static void limit_cache(const qfz_regions_state *state)
 {
     const qfz_job *const job = &state->job;
     const qfz_source_info *const info = qfz_source_get_info(state->source);
-    const int64_t usual = qfz_setup_first_cache(job);
     const bool alone =
         job->polygons && !job->regions && !job->neighbours && !job->colors && !job->quicklook;
-    if (!alone || qfz_source_cache_bytes(state->source, info->w) == 0) return;
-    const int64_t bytes = 2 * info->w * info->block_h * info->px_bytes * state->n_readers;
-    if (bytes < usual) qfz_raster_set_cache(job->config, bytes);
+    const int64_t bytes = qfz_source_cache_bytes(state->source, info->w) * state->n_readers;
+    if (alone && job->tile_px == 0 && bytes > 0 && bytes < qfz_setup_first_cache(job))
+        qfz_raster_set_cache(job->config, bytes);
 }
 
 /* Less than this does not hold the program with its tables; more may be needed for a polygon with

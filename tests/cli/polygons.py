@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""polygons.py QFZ [DATA]: the tables of --polygons: each label has one feature, valid by GEOS; rasterised back by GDAL they
-are the labels; areas are exact; files are the same with any tiles, threads and memory; simplified polygons have the same
-total area and overlap nowhere.  With DATA, a folder of real rasters, these in place of random ones."""
+"""polygons.py QFZ [DATA]: the tables of --polygons: each label has one feature, valid by GEOS; all features are a valid
+coverage, where Shapely has GEOS 3.12; rasterised back by GDAL they are the labels; areas are exact; files are the same with
+any tiles, threads and memory; simplified polygons have the same total area and overlap nowhere.  With DATA, a folder of
+real rasters, these in place of random ones."""
 import math
 import os
 import pathlib
@@ -16,6 +17,11 @@ from osgeo import ogr
 ogr.UseExceptions()
 rng = numpy.random.default_rng(7)
 HAS_GEOS = ogr.CreateGeometryFromWkt("POINT (0 0)").Buffer(1) is not None
+try:
+    import shapely
+    HAS_COVERAGES = hasattr(shapely, "coverage_is_valid") and shapely.geos_version >= (3, 12, 0)
+except ImportError:
+    HAS_COVERAGES = False
 
 
 def read(name):
@@ -46,6 +52,8 @@ def check(table, name, tolerance=0):
     total = sum(row[3].GetArea() for row in rows)
     if (labels != 0).all() and not math.isclose(total, labels.size * px, rel_tol=1e-9):
         sys.exit(f"{table}: {total} in all, not {labels.size * px}")
+    if HAS_COVERAGES and not shapely.coverage_is_valid(shapely.from_wkb([bytes(row[3].ExportToWkb()) for row in rows])):
+        sys.exit(f"{table}: it is no valid coverage")
     if tolerance == 0:
         same(f"{table}: rasterised back", rasterised(rows, wanted, raster, labels.shape), 0)
     return rows
@@ -140,6 +148,24 @@ def random_labels():
         if case < 2:
             same_in_any_tiles("l.tif")
             same_in_any_tiles("l.tif", "--simplify-tolerance", "1.5")
+
+
+def rows_of_blocks():
+    """A raster of several rows of blocks, which are several cells wide, and end with one row and one column of pixels:
+    threads begin at any row of blocks.  Long borders of few labels, and short ones of many."""
+    options = ["TILED=YES", "BLOCKXSIZE=256", "BLOCKYSIZE=256"]
+    scene = blobs(129, 257, numpy.arange(3, dtype="u1"), 3).repeat(8, 0).repeat(8, 1)[:1025, :2049]
+    save("few.tif", scene.astype("u8") * 2**33, options=options)
+    save("scene.tif", scene, options=options)
+    qfz("label", "scene.tif", "many.tif")
+    for name in "few.tif", "many.tif":
+        qfz("regions", name, "--polygons", "p.fgb", "-j", "3")
+        check("p.fgb", name)
+        qfz("regions", name, "--polygons", "a.geojsonl", "--tile", "700", "-j", "1")
+        for way in ["-j", "1"], ["-j", "2"], ["-j", "7"], ["-j", "3", "--memory", "300MB"]:
+            qfz("regions", name, "--polygons", "b.geojsonl", *way)
+            same(f"{name} {way}: the same bytes",
+                 pathlib.Path("a.geojsonl").read_bytes() == pathlib.Path("b.geojsonl").read_bytes(), True)
 
 
 def areas_on_the_ellipsoid():
@@ -243,6 +269,7 @@ with tempfile.TemporaryDirectory(prefix="qfz_polygons_") as folder:
         real_rasters(place)
     else:
         random_labels()
+        rows_of_blocks()
         areas_on_the_ellipsoid()
         labels_of_a_job()
         resumes()

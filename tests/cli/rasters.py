@@ -23,11 +23,11 @@ TYPES = {"u1": gdal.GDT_Byte, "i2": gdal.GDT_Int16, "u2": gdal.GDT_UInt16, "i4":
          "c8": gdal.GDT_CFloat32}
 
 
-def save(name, bands, nodata=None, epsg=32633, transform=PLACE, colors=()):
+def save(name, bands, nodata=None, epsg=32633, transform=PLACE, colors=(), options=()):
     """A GeoTIFF of an array (h, w) or (bands, h, w)."""
     bands = bands if bands.ndim == 3 else bands[None]
     raster = gdal.GetDriverByName("GTiff").Create(name, bands.shape[2], bands.shape[1], len(bands),
-                                                  TYPES[bands.dtype.str[1:]])
+                                                  TYPES[bands.dtype.str[1:]], list(options))
     srs = osr.SpatialReference()
     srs.ImportFromEPSG(epsg)
     raster.SetProjection(srs.ExportToWkt())
