@@ -116,7 +116,8 @@ qfz_status qfz_label_outputs_plan(qfz_label_outputs *out, qfz_error *err)
 {
     const qfz_job *const job = out->job;
     const bool wants_paint = job->colors || job->quicklook;
-    QFZ_TRY(qfz_source_locate(out->source, err));
+    const bool traces_alone = !out->needs.zones && !job->neighbours && !wants_paint;
+    if (!traces_alone) QFZ_TRY(qfz_source_locate(out->source, err));
     if (job->stats) QFZ_TRY(open_stats(&out->stats, job, out->source, err));
     if (qfz_label_paint_shows_image(job)) out->shown = out->image ? out->image : out->stats;
     if (job->neighbours && out->stats && !out->image) QFZ_TRY(make_stats_rule(out, err));

@@ -15,7 +15,7 @@
 typedef struct qfz_label_outputs {
     /* Set by the caller before open(). */
     const qfz_job *job;
-    qfz_source *source;   /* of the georeference; located by open() */
+    qfz_source *source;   /* of the georeference; located by plan(), or while polygons are traced */
     qfz_label_pass pass;  /* without tiling */
     int64_t memory_bytes; /* for all that is below */
     qfz_zone_needs needs; /* of the table of regions */

@@ -5,14 +5,13 @@
 
 #include "core/memory.h"
 #include "job/label_strips.h"
+#include "job/polygon_batch.h"
 
 enum {
     TILE_PX_MIN = 1 << 12,
     TILE_PX_MAX = 1 << 18, /* what the caches of a processor hold */
     TILE_SIDE = 1 << 9,
     PX_BYTES = 112, /* of a tile in which each pixel is a region: corners and chains */
-    /* Of a corner: in chains, as a number in the CRS, in the table's batch, in GDAL. */
-    CORNER_BYTES = 2 + 2 * 16 + 2 * 16 + 3 * 16
 };
 
 qfz_status qfz_polygon_chains_check(const qfz_job *job, const qfz_source_info *info,
@@ -37,13 +36,12 @@ qfz_status qfz_polygon_chains_open(qfz_polygon_chains *c, qfz_error *err)
     const qfz_source_info *const info = qfz_source_get_info(c->source);
     const int n_threads = c->pass->n_threads;
     const int64_t most = c->memory_bytes / 8 / PX_BYTES / n_threads;
-    const int64_t corner_bytes = qfz_polygon_bytes(1) + CORNER_BYTES;
     QFZ_TRY(qfz_polygon_chains_check(c->job, info, c->memory_bytes, err));
     c->tile_px = clamp(most, TILE_PX_MIN, TILE_PX_MAX);
     if (c->job->simplify_tolerance > 0)
         QFZ_TRY(qfz_corner_map_create(&c->map, info->w, info->h, err));
-    return qfz_arc_store_create(&c->store, c->memory_bytes / 4, c->memory_bytes / 2 / corner_bytes,
-                                c->folder, err);
+    return qfz_arc_store_create(&c->store, c->memory_bytes / 4,
+                                c->memory_bytes / 2 / qfz_polygon_batch_cost(), c->folder, err);
 }
 
 static void close_tracing(qfz_polygon_chains *c)

@@ -17,8 +17,8 @@ typedef struct qfz_polygon_chains {
     /* Set by the caller; all is borrowed. */
     const qfz_label_pass *pass; /* its tiling is not used */
     const qfz_job *job;
-    const qfz_source *source; /* located */
-    const char *folder;       /* of temporary files */
+    qfz_source *source;
+    const char *folder; /* of temporary files */
     int64_t memory_bytes;
 
     qfz_arc_store *store;

@@ -3,42 +3,40 @@
  * labels are made from the sorted chains.
  *
  * A quarter of the memory is for tiles, a quarter for chains, a quarter for the map of corners, if
- * lines are simplified; after the tiles, half is for the polygon of one label. */
+ * lines are simplified; after the tiles, half is for the polygon of one label, and an eighth for
+ * batches of small ones. */
 #include "job/polygon_rows.h"
 
-#include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/memory.h"
+#include "core/parallel.h"
+#include "job/polygon_batch.h"
 #include "job/polygon_chains.h"
 #include "job/raster_options.h"
 
-enum {
-    ROWS = 4096,           /* of a batch */
-    BATCH_BYTES = 4 << 20, /* about as many, of geometries */
-};
 enum { LABEL = 0, PIXELS, AREA, COLUMNS };
 
 typedef struct polygons {
     const qfz_label_pass *pass;
     const qfz_job *job;
-    const qfz_source *source;
+    qfz_source *source;
     qfz_polygon_chains chains;
-
     uint64_t *weights_before;
-    qfz_polygon_maker *maker;
-    double *x, *y; /* of corners, in the CRS */
-    int64_t corners_room;
-    bool is_mirrored;
-
+    qfz_polygon_rule rule;
     qfz_table *table;
+
+    /* Batches have the numbers 0, 1, ... in the order of the labels. */
+    qfz_polygon_batch *batches; /* one for each thread */
+    int n_batches;
+    pthread_mutex_t reading; /* of chains.store and n_taken */
+    int64_t n_taken;
+    pthread_mutex_t writing; /* of what follows */
+    pthread_cond_t written;  /* n_written or has_failed has changed */
+    int64_t n_written;
+    bool has_failed;
     qfz_polygon_counts counts;
-    int64_t n; /* rows of the batch */
-    uint64_t labels[ROWS], pixels[ROWS];
-    double areas[ROWS];
-    int64_t wkb_starts[ROWS + 1];
-    qfz_polygon_wkb wkb;
 } polygons;
 
 qfz_status qfz_polygon_rows_check(const qfz_job *job, qfz_source *source, int64_t memory_bytes,
@@ -71,83 +69,159 @@ static qfz_status open_rows(polygons *p, int64_t n_rows, qfz_error *err)
     for (int64_t i = 0; i < h; i++)
         p->weights_before[i + 1] += p->weights_before[i];
     qfz_source_to_crs(p->source, 3, x, y);
-    p->is_mirrored = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]) < 0;
-    QFZ_TRY(qfz_polygon_maker_create(&p->maker, p->weights_before, p->job->simplify_tolerance,
-                                     p->chains.map, err));
+    p->rule = (qfz_polygon_rule){
+        .source = p->source,
+        .weights_before = p->weights_before,
+        .tolerance = p->job->simplify_tolerance,
+        .map = p->chains.map,
+        .is_mirrored = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]) < 0};
     return qfz_table_create(&p->table, p->source, &options, &spec, err);
 }
 
-static qfz_status flush(polygons *p, qfz_error *err)
+static qfz_status write_rows(polygons *p, const qfz_polygon_batch *b, double part, qfz_error *err)
 {
     const void *const columns[COLUMNS] = {
-        [LABEL] = p->labels, [PIXELS] = p->pixels, [AREA] = p->areas};
+        [LABEL] = b->labels, [PIXELS] = b->pixels, [AREA] = b->areas};
     const qfz_table_rows rows = {
-        .n = p->n, .columns = columns, .wkb = p->wkb.bytes, .wkb_starts = p->wkb_starts};
-    if (p->n == 0) return QFZ_OK;
-    p->n = p->wkb.n_bytes = 0;
+        .n = b->n, .columns = columns, .wkb = b->wkb.bytes, .wkb_starts = b->wkb_starts};
     QFZ_TRY(qfz_table_write(p->table, &rows, err));
-    return qfz_progress_advance_to(p->pass->progress, qfz_arc_store_part(p->chains.store), err);
+    p->counts.labels += (uint64_t)b->n;
+    for (int64_t i = 0; i < b->n; i++)
+        p->counts.pixels += b->pixels[i];
+    return qfz_progress_advance_to(p->pass->progress, part, err);
 }
 
-/* Computes the coordinates of all corners. */
-static qfz_status place_corners(polygons *p, const qfz_polygon *polygon, qfz_error *err)
+/* -------------------------------------------------------------------------------------- batches */
+/* Waits until all batches before this one are written; false: one failed. */
+static bool wait_for_turn(polygons *p, int64_t number)
 {
-    int64_t n = 0;
-    for (int64_t r = 0; r < polygon->n_rings; r++)
-        if (polygon->rings[r].first + polygon->rings[r].n > n)
-            n = polygon->rings[r].first + polygon->rings[r].n;
-    if (n > p->corners_room) {
-        const int64_t room = n + n / 2;
-        QFZ_TRY(qfz_realloc((void **)&p->x, room, sizeof *p->x, err));
-        QFZ_TRY(qfz_realloc((void **)&p->y, room, sizeof *p->y, err));
-        p->corners_room = room;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        p->x[i] = polygon->corners[i].x;
-        p->y[i] = polygon->corners[i].y;
-    }
-    qfz_source_to_crs(p->source, n, p->x, p->y);
-    return QFZ_OK;
+    pthread_mutex_lock(&p->writing);
+    while (p->n_written < number && !p->has_failed)
+        pthread_cond_wait(&p->written, &p->writing);
+    const bool ok = !p->has_failed;
+    pthread_mutex_unlock(&p->writing);
+    return ok;
 }
 
-static qfz_status add_row(polygons *p, const qfz_polygon *polygon, qfz_error *err)
+static void end_turn(polygons *p, bool ok)
 {
-    QFZ_TRY(place_corners(p, polygon, err));
-    p->labels[p->n] = polygon->label;
-    p->pixels[p->n] = (uint64_t)polygon->pixels;
-    p->counts.labels++;
-    p->counts.pixels += (uint64_t)polygon->pixels;
-    p->areas[p->n] = (double)polygon->area * qfz_source_area_unit(p->source);
-    p->wkb_starts[p->n] = p->wkb.n_bytes;
-    QFZ_TRY(qfz_polygon_wkb_add(&p->wkb, polygon, p->x, p->y, p->is_mirrored, err));
-    p->wkb_starts[++p->n] = p->wkb.n_bytes;
-    return p->n == ROWS || p->wkb.n_bytes >= BATCH_BYTES ? flush(p, err) : QFZ_OK;
+    pthread_mutex_lock(&p->writing);
+    if (ok)
+        p->n_written++;
+    else
+        p->has_failed = true;
+    pthread_cond_broadcast(&p->written);
+    pthread_mutex_unlock(&p->writing);
+}
+
+/* Takes a batch and its number, and makes its rows.  While a thread makes a large polygon, all
+ * others wait. */
+static qfz_status take_and_make(polygons *p, qfz_polygon_batch *b, int64_t *number, double *part,
+                                qfz_error *err)
+{
+    pthread_mutex_lock(&p->reading);
+    qfz_status st = qfz_polygon_batch_take(b, p->chains.store, err);
+    const bool is_large = st == QFZ_OK && qfz_polygon_batch_is_large(b);
+    *part = qfz_arc_store_part(p->chains.store);
+    *number = p->n_taken++;
+    if (is_large && wait_for_turn(p, *number)) st = qfz_polygon_batch_make(b, &p->rule, err);
+    pthread_mutex_unlock(&p->reading);
+    return is_large || st != QFZ_OK ? st : qfz_polygon_batch_make(b, &p->rule, err);
+}
+/* Writes the rows in their turn.  No row, without an error: a batch of another thread failed. */
+static qfz_status write_in_turn(polygons *p, qfz_polygon_batch *b, int64_t number, double part,
+                                qfz_error *err)
+{
+    if (!wait_for_turn(p, number)) return QFZ_OK;
+    const qfz_status st = write_rows(p, b, part, err);
+    if (qfz_polygon_batch_is_large(b)) qfz_polygon_batch_fini(b);
+    end_turn(p, st == QFZ_OK);
+    return st;
+}
+
+static qfz_status write_batches(void *arg, int64_t item, int worker, qfz_error *err)
+{
+    polygons *const p = arg;
+    qfz_polygon_batch *const b = &p->batches[worker];
+    (void)item;
+    for (;;) {
+        int64_t number;
+        double part;
+        const qfz_status st = take_and_make(p, b, &number, &part, err);
+        if (st != QFZ_OK) {
+            end_turn(p, false);
+            return st;
+        }
+        if (b->n == 0) return QFZ_OK;
+        QFZ_TRY(write_in_turn(p, b, number, part, err));
+    }
+}
+
+static qfz_status open_batches(polygons *p, qfz_error *err)
+{
+    const int64_t bytes = QFZ_POLYGON_BATCH_MOST * qfz_polygon_batch_cost();
+    const int64_t most = p->chains.memory_bytes / 8 / bytes;
+    p->n_batches = most < p->pass->n_threads ? (int)most : p->pass->n_threads;
+    if (p->n_batches < 1) p->n_batches = 1;
+    return QFZ_NEW_ZERO(&p->batches, p->n_batches, err);
 }
 
 static qfz_status make_all(polygons *p, qfz_error *err)
 {
-    qfz_arc_group group;
-    qfz_polygon polygon;
     int64_t n_labels;
     qfz_progress_begin(p->pass->progress, "polygons", QFZ_POLYGONS_SHARE / 2, 0);
     QFZ_TRY(qfz_arc_store_sort(p->chains.store, &n_labels, err));
     QFZ_TRY(open_rows(p, n_labels, err));
-    for (;;) {
-        QFZ_TRY(qfz_arc_store_next(p->chains.store, &group, err));
-        if (group.n == 0) return flush(p, err);
-        QFZ_TRY(qfz_polygon_make(p->maker, &group, &polygon, err));
-        QFZ_TRY(add_row(p, &polygon, err));
-    }
+    QFZ_TRY(open_batches(p, err));
+    return qfz_parallel_for_once(p->n_batches, p->n_batches, write_batches, p, err);
+}
+
+/* ------------------------------------------------------------------------------------------- all
+ */
+enum { LOCATE = 0, TRACE, STEPS };
+
+static qfz_status run_step(void *arg, int64_t step, int worker, qfz_error *err)
+{
+    polygons *const p = arg;
+    (void)worker;
+    return step == LOCATE ? qfz_source_locate(p->source, err)
+                          : qfz_polygon_chains_trace(&p->chains, err);
+}
+
+/* Reads the CRS, which takes PROJ as long as some megapixels take here, while labels are traced. */
+static qfz_status locate_and_trace(polygons *p, qfz_error *err)
+{
+    return qfz_parallel_for_once(p->pass->n_threads < STEPS ? 1 : STEPS, STEPS, run_step, p, err);
+}
+
+static qfz_status locate_and_join(polygons *p, const qfz_part_files *files, qfz_error *err)
+{
+    QFZ_TRY(qfz_source_locate(p->source, err));
+    return qfz_polygon_chains_join(&p->chains, files, err);
+}
+
+static qfz_status open(polygons **opened, const qfz_polygon_chains *from, qfz_error *err)
+{
+    polygons *p = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&p, 1, err));
+    *p = (polygons){.pass = from->pass,
+                    .job = from->job,
+                    .source = from->source,
+                    .chains = *from,
+                    .reading = PTHREAD_MUTEX_INITIALIZER,
+                    .writing = PTHREAD_MUTEX_INITIALIZER,
+                    .written = PTHREAD_COND_INITIALIZER};
+    *opened = p;
+    return QFZ_OK;
 }
 
 static void close(polygons *p)
 {
     qfz_polygon_chains_close(&p->chains);
-    qfz_polygon_maker_close(p->maker);
-    qfz_polygon_wkb_fini(&p->wkb);
+    for (int i = 0; i < p->n_batches; i++)
+        qfz_polygon_batch_fini(&p->batches[i]);
+    free(p->batches);
     free(p->weights_before);
-    free(p->x);
-    free(p->y);
     qfz_table_close(p->table);
     free(p);
 }
@@ -157,14 +231,9 @@ qfz_status qfz_polygon_rows_write(const qfz_polygon_chains *from, const qfz_part
 {
     polygons *p = NULL;
     qfz_status st;
-    QFZ_TRY(QFZ_NEW_ZERO(&p, 1, err));
-    p->pass = from->pass;
-    p->job = from->job;
-    p->source = from->source;
-    p->chains = *from;
+    QFZ_TRY(open(&p, from, err));
     QFZ_TRY_OR(st, cleanup,
-               files->n_parts > 0 ? qfz_polygon_chains_join(&p->chains, files, err)
-                                  : qfz_polygon_chains_trace(&p->chains, err));
+               files->n_parts > 0 ? locate_and_join(p, files, err) : locate_and_trace(p, err));
     QFZ_TRY_OR(st, cleanup, make_all(p, err));
     QFZ_TRY_OR(st, cleanup, qfz_table_finish(p->table, err));
     *counts = p->counts;

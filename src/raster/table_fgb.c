@@ -18,7 +18,7 @@
 #include "raster/retry_vsi.h"
 #include "raster/table_writer.h"
 
-enum { ROWS = 1 << 14, WAITING_BYTES = 1 << 23, OUT_BYTES = 1 << 20, CELL_BYTES = 10 };
+enum { ROWS = 1 << 14, WAITING_BYTES = 1 << 23, OUT_BYTES = 1 << 18, CELL_BYTES = 10 };
 
 /* A feature before its attributes: its size; the FlatBuffer of a feature with geometry and
  * properties, of a geometry with xy, and the vector xy; then the length of the properties.  All
@@ -185,13 +185,14 @@ static qfz_status flush_checked(fgb_table *table, qfz_error *err)
 static qfz_status add_row(fgb_table *table, const qfz_table_rows *rows, int64_t i, qfz_error *err)
 {
     const qfz_table_spec *const spec = table->target->spec;
-    const int64_t room = room_of(spec, rows, i), needed = table->used + room;
-    if (room > INT32_MAX)
+    const int64_t most = room_of(spec, rows, i), needed = table->used + most;
+    if (most > INT32_MAX)
         return qfz_fail(err, QFZ_EARG, "%s: a row of %lld bytes; FlatGeobuf holds 2 GB in a row",
-                        table->target->path, (long long)room);
+                        table->target->path, (long long)most);
     if (needed > table->room) {
-        QFZ_TRY(qfz_realloc((void **)&table->features, 2 * needed, 1, err));
-        table->room = 2 * needed;
+        const int64_t room = needed < WAITING_BYTES / 2 ? WAITING_BYTES : 2 * needed;
+        QFZ_TRY(qfz_realloc((void **)&table->features, room, 1, err));
+        table->room = room;
     }
     char *const start = table->features + table->used;
     table->starts[table->n] = table->used;
