@@ -17,11 +17,6 @@
 #include "raster/out_type_facts.h"
 #include "raster/output_format.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A painted output may hold any value of the source's type, another output 0..max_value. */
 static qfz_status check_range(const qfz_out_type_facts *to, const qfz_sink_spec *spec,
                               qfz_error *err)
@@ -187,6 +182,31 @@ static qfz_overviews overviews_of_cog(qfz_format *f)
     return EQUAL(method, "MODE") ? QFZ_OVERVIEWS_MODE : QFZ_OVERVIEWS_NEAREST;
 }
 
+/* GDAL writes overviews by options of its configuration, which may come from the environment. */
+static qfz_status check_overview_config(const qfz_sink_spec *spec, qfz_error *err)
+{
+    static const char *const exact[] = {"NONE", "DEFLATE", "LZW", "LZMA", "ZSTD", "PACKBITS"};
+    static const char *const lossy[] = {"MAX_Z_ERROR_OVERVIEW",   "WEBP_LEVEL_OVERVIEW",
+                                        "WEBP_LOSSLESS_OVERVIEW", "JXL_LOSSLESS_OVERVIEW",
+                                        "JXL_DISTANCE_OVERVIEW",  "JXL_ALPHA_DISTANCE_OVERVIEW"};
+    const char *const codec = CPLGetConfigOption("COMPRESS_OVERVIEW", "NONE");
+    bool is_exact = false;
+    for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++)
+        is_exact = is_exact || EQUAL(codec, exact[i]);
+    if (!is_exact)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: the configuration option COMPRESS_OVERVIEW=%s may not keep exact "
+                        "values; use ZSTD or DEFLATE, or leave it out",
+                        spec->path, codec);
+    for (size_t i = 0; i < sizeof lossy / sizeof lossy[0]; i++)
+        if (CPLGetConfigOption(lossy[i], NULL))
+            return qfz_fail(err, QFZ_EARG,
+                            "%s: overviews may not keep exact values with the configuration "
+                            "option %s; leave it out",
+                            spec->path, lossy[i]);
+    return QFZ_OK;
+}
+
 static qfz_status choose_overviews(qfz_format *f, const qfz_sink_options *options,
                                    const qfz_sink_spec *spec, qfz_error *err)
 {
@@ -209,10 +229,20 @@ static qfz_status choose_overviews(qfz_format *f, const qfz_sink_options *option
             "processes by --merge",
             spec->path);
     if (spec->n_parts > 0) f->overviews = QFZ_OVERVIEWS_NONE; /* the merged file gets them */
-    if (is_cog || qfz_driver_is(f->driver, "GTiff")) return QFZ_OK;
+    if (is_cog || qfz_driver_is(f->driver, "GTiff")) return check_overview_config(spec, err);
     return qfz_fail(err, QFZ_EARG,
                     "%s: overviews are written for GTiff and COG, not for %s; leave them out",
                     spec->path, GDALGetDriverShortName(f->driver));
+}
+
+/* WEBP of a COG is lossless at quality 100, which overviews have of their own. */
+static bool is_lossless_webp(const qfz_format *f)
+{
+    static const char *const qualities[] = {"QUALITY", "OVERVIEW_QUALITY"};
+    if (!qfz_driver_is(f->driver, "COG")) return is_set(f, "WEBP_LOSSLESS");
+    for (size_t i = 0; i < sizeof qualities / sizeof qualities[0]; i++)
+        if (!EQUAL(CSLFetchNameValueDef(f->options, qualities[i], ""), "100")) return false;
+    return true;
 }
 
 /* What makes a codec lossy, and what to do instead; NULL: nothing. */
@@ -220,11 +250,10 @@ static const char *lossy_codec(const qfz_format *f, const char *codec, const cha
 {
     *instead = "use COMPRESS=ZSTD or DEFLATE";
     if (EQUAL(codec, "JPEG")) return "JPEG compression";
-    if (EQUAL(codec, "WEBP") && !is_set(f, "WEBP_LOSSLESS") &&
-        !(qfz_driver_is(f->driver, "COG") &&
-          EQUAL(CSLFetchNameValueDef(f->options, "QUALITY", ""), "100"))) {
-        *instead = qfz_driver_is(f->driver, "COG") ? "use QUALITY=100, or COMPRESS=ZSTD"
-                                                   : "use WEBP_LOSSLESS=YES, or COMPRESS=ZSTD";
+    if (EQUAL(codec, "WEBP") && !is_lossless_webp(f)) {
+        *instead = qfz_driver_is(f->driver, "COG")
+                       ? "use QUALITY=100 and OVERVIEW_QUALITY=100, or COMPRESS=ZSTD"
+                       : "use WEBP_LOSSLESS=YES, or COMPRESS=ZSTD";
         return "WEBP compression";
     }
     if (EQUAL(codec, "JXL") &&

@@ -113,6 +113,29 @@ if has GTiff WEBP_LOSSLESS; then
         --co COMPRESS=WEBP --co INTERLEAVE=PIXEL "$T/ppm.tif" "$T/out/dst.tif"
 fi
 exact "NBITS of labels" "$T/reference_pgm_label" "$qfz" label -q --co NBITS=17 "$T/pgm.tif" "$T/out/dst.tif"
+# Configuration options, also from the environment, by which GDAL writes overviews.
+for config in COMPRESS_OVERVIEW=JPEG COMPRESS_OVERVIEW=LERC MAX_Z_ERROR_OVERVIEW=8 WEBP_LEVEL_OVERVIEW=20 WEBP_LOSSLESS_OVERVIEW=NO \
+    JXL_LOSSLESS_OVERVIEW=NO; do
+    refused "GTiff, overviews, $config" 'exact values' "$qfz" simplify -q --omega 9 --overviews nearest --config "$config" \
+        "$T/pgm.tif" "$T/out/dst.tif"
+    refused "COG, $config" 'exact values' env "$config" "$qfz" label -q --of COG "$T/pgm.tif" "$T/out/dst.tif"
+    exact "no overviews, $config" "$T/reference_pgm_simplify" "$qfz" simplify -q --omega 9 --config "$config" "$T/pgm.tif" \
+        "$T/out/dst.tif"
+done
+if has COG WEBP; then
+    refused "WEBP in a COG" 'OVERVIEW_QUALITY=100' "$qfz" simplify -q --omega 9 --of COG --co COMPRESS=WEBP --co QUALITY=100 \
+        "$T/ppm.tif" "$T/out/dst.tif"
+    gdal_translate -q -outsize 700 600 "$T/ppm.tif" "$T/larger.tif"
+    for options in "--co COMPRESS=WEBP --co QUALITY=100 --co OVERVIEW_QUALITY=100" "--co COMPRESS=ZSTD"; do
+        # shellcheck disable=SC2086
+        "$qfz" simplify -q --omega 9 --of COG $options "$T/larger.tif" "$T/cog.tif"
+        gdal_translate -q -of ENVI -co INTERLEAVE=BSQ -oo OVERVIEW_LEVEL=0 "$T/cog.tif" "$T/overview" >/dev/null 2>&1
+        rm "$T/cog.tif"
+        if [ ! -e "$T/exact" ]; then mv "$T/overview" "$T/exact"; fi
+    done
+    checks=$((checks + 1))
+    if ! cmp -s "$T/overview" "$T/exact"; then wrong "overviews of WEBP in a COG"; fi
+fi
 for format in WEBP JP2OpenJPEG JPEG; do
     if ! gdalinfo --format $format >/dev/null 2>&1; then continue; fi
     exact "$format" "$T/reference_ppm_simplify" "$qfz" simplify -q --omega 9 --of $format "$T/ppm.tif" "$T/out/dst.x"
