@@ -116,6 +116,23 @@ static qfz_status choose_driver(qfz_format *f, const qfz_sink_options *options,
     return QFZ_OK;
 }
 
+/* Options by which one file of the output holds the name of another, which is the temporary one. */
+static qfz_status check_renamed(const qfz_format *f, const qfz_sink_spec *spec, qfz_error *err)
+{
+    static const char *const all[][3] = {{"ISIS3", "DATA_LOCATION", "EXTERNAL"},
+                                         {"ISIS3", "DATA_LOCATION", "GEOTIFF"},
+                                         {"ISIS2", "LABELING_METHOD", "DETACHED"},
+                                         {"PCIDSK", "INTERLEAVING", "FILE"}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (qfz_driver_is(f->driver, all[i][0]) &&
+            EQUAL(CSLFetchNameValueDef(f->options, all[i][1], ""), all[i][2]))
+            return qfz_fail(err, QFZ_EARG,
+                            "%s: files of the format %s with %s=%s cannot be renamed; leave this "
+                            "option out",
+                            spec->path, all[i][0], all[i][1], all[i][2]);
+    return QFZ_OK;
+}
+
 static qfz_status check_options(const qfz_format *f, const qfz_sink_spec *spec, qfz_error *err)
 {
     qfz_error_trap trap;
@@ -312,6 +329,7 @@ qfz_status qfz_format_init(qfz_format *format, const qfz_source *source,
         f.options = CSLDuplicate((char **)(uintptr_t)options->creation_options);
     qfz_status st = check_options(&f, spec, err);
     f.most = most_of_bits(&f);
+    if (st == QFZ_OK) st = check_renamed(&f, spec, err);
     if (st == QFZ_OK) st = check_keeps_values(&f, spec, err);
     if (st == QFZ_OK) st = choose_overviews(&f, options, spec, err);
     if (st != QFZ_OK) {

@@ -98,8 +98,8 @@ cleanup:
     return st;
 }
 
-qfz_status qfz_sink_try(const qfz_source *source, const qfz_sink_options *options,
-                        const qfz_sink_spec *spec, qfz_error *err)
+static qfz_status try_type(const qfz_source *source, const qfz_sink_options *options,
+                           const qfz_sink_spec *spec, qfz_error *err)
 {
     qfz_sink_spec small = *spec;
     qfz_sink *sink = NULL;
@@ -119,4 +119,23 @@ qfz_status qfz_sink_try(const qfz_source *source, const qfz_sink_options *option
         options->creation_options && *options->creation_options ? " with these creation options"
                                                                 : "",
         spec->n_bands > 1 ? " of several bands" : "");
+}
+
+/* The type of saliency is known after the first pass, and may be narrower than that of the spec.  A
+ * format may hold two bands of one type alone, as grey and alpha. */
+qfz_status qfz_sink_try(const qfz_source *source, const qfz_sink_options *options,
+                        const qfz_sink_spec *spec, qfz_error *err)
+{
+    static const qfz_out_type narrow[] = {QFZ_OUT_U8, QFZ_OUT_U16};
+    const qfz_out_type_facts *const widest = qfz_out_type_get_facts(spec->type);
+    const bool may_be_narrow =
+        spec->content == QFZ_CONTENT_SALIENCY && !options->type && !widest->is_float;
+    for (size_t i = 0; i < sizeof narrow / sizeof narrow[0] && may_be_narrow; i++) {
+        const qfz_out_type_facts *const facts = qfz_out_type_get_facts(narrow[i]);
+        qfz_sink_spec narrower = *spec;
+        narrower.type = narrow[i];
+        narrower.max_value = narrower.nodata = facts->hi;
+        if (facts->bytes < widest->bytes) QFZ_TRY(try_type(source, options, &narrower, err));
+    }
+    return try_type(source, options, spec, err);
 }

@@ -78,6 +78,17 @@ for format in $(gdalinfo --formats | sed -n 's/^ *\([A-Za-z0-9_]*\) -[a-z, ]*ras
 done
 echo "formats: $n_exact exact, $n_refused refused"
 if [ "$n_exact" -lt 8 ]; then wrong "only $n_exact formats are exact"; fi
+# Saliency of two bands may be narrower than levels can be at most: a GeoPackage takes two bands of bytes for grey and alpha.
+for format in GPKG MBTiles PNG PCIDSK; do
+    if ! gdalinfo --format $format >/dev/null 2>&1; then continue; fi
+    exact "saliency, $format" "$T/reference_pgm_saliency" "$qfz" saliency -q --of $format "$T/pgm.tif" "$T/out/dst.x"
+done
+# Options by which one file holds the name of another.
+for option in "ISIS3 DATA_LOCATION=EXTERNAL" "ISIS3 DATA_LOCATION=GEOTIFF" "ISIS2 LABELING_METHOD=DETACHED" "PCIDSK INTERLEAVING=FILE"; do
+    if ! gdalinfo --format "${option% *}" >/dev/null 2>&1; then continue; fi
+    refused "$option" 'cannot be renamed' "$qfz" simplify --omega 9 -q --of "${option% *}" --co "${option#* }" "$T/ppm.tif" \
+        "$T/out/dst.x"
+done
 exact "saliency, netCDF" "$T/reference_pgm_saliency" "$qfz" saliency -q "$T/pgm.tif" "$T/out/dst.nc"
 
 # ---- Options that change values: never exact, so each must be refused, with a remedy.
