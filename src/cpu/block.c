@@ -22,6 +22,7 @@ struct qfz_block_edges {
     square_row rows[3];
     uint32_t starts[2][DIGITS];
     int32_t n_edges;
+    uint64_t bits; /* all bits that any edge has */
     uint64_t *edges[2];
 };
 
@@ -335,15 +336,27 @@ static void find_edges(const view *b)
 /* Replaces pixels by components, and drops edges inside one component. */
 static void name_components(qfz_block_edges *s, const uint16_t *component)
 {
-    uint64_t *const edges = s->edges[0];
+    uint64_t *const edges = s->edges[0], bits = 0;
     int32_t n = 0;
     for (int32_t i = 0; i < s->n_edges; i++) {
         const uint64_t edge = edges[i];
         const uint32_t p = component[qfz_edge_p(edge)], q = component[qfz_edge_q(edge)];
-        edges[n] = qfz_edge_of(qfz_edge_level(edge), p, q);
-        n += p != q;
+        const uint64_t named = qfz_edge_of(qfz_edge_level(edge), p, q);
+        const bool stays = p != q;
+        edges[n] = named;
+        bits |= stays ? named : 0;
+        n += stays;
     }
     s->n_edges = n;
+    s->bits = bits;
+}
+
+static uint64_t bits_of(const uint64_t *edges, int32_t n)
+{
+    uint64_t bits = 0;
+    for (int32_t i = 0; i < n; i++)
+        bits |= edges[i];
+    return bits;
 }
 
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
@@ -365,14 +378,19 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
     scratch->edges[1] = scratch->edges[0] + max_edges(rule->connectivity);
     seam->n_right = seam->n_below = seam->n_corner = 0;
     find_edges(&b);
-    if (!lightest) return;
-    qfz_lightest_finish(lightest);
-    name_components(scratch, lightest->component);
+    if (lightest) {
+        qfz_lightest_finish(lightest);
+        name_components(scratch, lightest->component);
+    } else {
+        scratch->bits = bits_of(scratch->edges[0], scratch->n_edges);
+    }
 }
 
 void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t level, uint32_t place)
 {
-    scratch->edges[0][scratch->n_edges++] = qfz_edge_of(level, place, place);
+    const uint64_t loop = qfz_edge_of(level, place, place);
+    scratch->bits |= loop;
+    scratch->edges[0][scratch->n_edges++] = loop;
 }
 
 uint64_t *qfz_block_end(qfz_block_edges *scratch)
@@ -382,6 +400,7 @@ uint64_t *qfz_block_end(qfz_block_edges *scratch)
 
 void qfz_block_add(qfz_block_edges *scratch, uint32_t n)
 {
+    scratch->bits |= bits_of(qfz_block_end(scratch), (int32_t)n);
     scratch->n_edges += (int32_t)n;
 }
 
@@ -393,15 +412,6 @@ int32_t qfz_block_list(qfz_block_edges *scratch, uint64_t *list[2])
 }
 
 /* ---- Sorting by level. */
-
-/* All bits that any edge has. */
-static uint64_t bits_of_all(const uint64_t *edges, int32_t n)
-{
-    uint64_t bits = 0;
-    for (int32_t i = 0; i < n; i++)
-        bits |= edges[i];
-    return bits;
-}
 
 /* Turns counts into places; the first half of the list comes before the second. */
 static void place_digits(uint32_t starts[2][DIGITS], uint32_t n_digits)
@@ -444,7 +454,7 @@ static void sort_by_digit(const uint64_t *restrict from, uint64_t *restrict to, 
 uint64_t *qfz_block_sort(qfz_block_edges *s, int32_t *n)
 {
     uint64_t *from = s->edges[0], *to = s->edges[1];
-    const uint64_t bits = bits_of_all(from, s->n_edges);
+    const uint64_t bits = s->bits;
     const int lowest = qfz_edge_is_leaf(bits) ? QFZ_EDGE_LEAF_SHIFT : QFZ_EDGE_LEVEL_SHIFT;
     for (int shift = lowest; shift < 64 && bits >> shift > 0; shift += DIGIT_BITS) {
         const uint64_t top = bits >> shift;
