@@ -7,6 +7,7 @@
 
 #include "job/label_outputs.h"
 #include "regions/regions.h"
+#include "stitch/stitch.h"
 
 static const int64_t mebi = 1 << 20;
 enum {
@@ -283,13 +284,59 @@ qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qf
     return QFZ_OK;
 }
 
-/* Tiles of at most max_px pixels that fit the device, or of the side that the user chose. */
+/* Bytes for each ring pixel of a group's members while the group is stitched, measured. */
+static int64_t vertex_bytes(const qfz_setup *setup)
+{
+    enum { FILTER = 96, COMPONENTS = 28, OTHERS = 60 };
+    if (setup->rule.min_mass > 0) return FILTER;
+    return setup->kind == QFZ_COMPONENTS ? COMPONENTS : OTHERS;
+}
+
+/* Ring pixels of a box; a group has none at the raster's edge. */
+static int64_t n_ring(const qfz_tiling *t, int64_t w, int64_t h, bool is_tile)
+{
+    const int64_t n = (is_tile || w < t->w ? 2 * h : 0) + (is_tile || h < t->h ? 2 * w : 0);
+    return n < w * h ? n : w * h;
+}
+
+/* Bytes of the groups that all threads stitch at a time. */
+static int64_t stitch_bytes(const qfz_setup *setup)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    const qfz_group_tree tree = qfz_group_tree_of(t);
+    int64_t most = 0;
+    for (int level = 1; level < tree.n_levels; level++) {
+        const qfz_box member = qfz_group_tree_box(&tree, level - 1, tree.first[level - 1]);
+        const int64_t n_groups = tree.n_x[level] * tree.n_y[level];
+        const int64_t n_nodes = tree.n_x[level - 1] * tree.n_y[level - 1];
+        const int64_t n =
+            clamp(QFZ_GROUP_CHILDREN * clamp(n_groups, 1, setup->n_threads), 1, n_nodes);
+        const int64_t vertices =
+            n * n_ring(t, member.x1 - member.x0, member.y1 - member.y0, level == 1);
+        if (vertices > most) most = vertices;
+    }
+    return most * vertex_bytes(setup);
+}
+
+/* The share of stitching.  The size of a tile matters where the raster is one tile wide or high:
+ * then most ring pixels are on long sides. */
+static bool fits_stitching(const qfz_setup *setup)
+{
+    const qfz_tiling *const t = &setup->tiling;
+    const bool is_column = t->n_x == 1 && t->tile_h > t->tile_w;
+    const bool is_row = t->n_y == 1 && t->tile_w > t->tile_h;
+    return !(is_column || is_row) ||
+           stitch_bytes(setup) <= (free_bytes(setup) - setup->cache_bytes) / 7;
+}
+
+/* Tiles of at most max_px pixels that fit the device and the share of stitching, or of the side
+ * that the user chose. */
 static qfz_status choose_tiles(qfz_setup *setup, int64_t max_px, qfz_error *err)
 {
     const int32_t given = setup->job->tile_px;
     for (int64_t px = max_px;; px -= px / 8 + 1) {
         QFZ_TRY(qfz_tiling_choose(&setup->tiling, &setup->info, given, px, err));
-        if (given == 0 && px > 1 && !fits_device(setup)) continue;
+        if (given == 0 && px > 1 && !(fits_device(setup) && fits_stitching(setup))) continue;
         spare_threads(setup, fits_device);
         return QFZ_OK;
     }
@@ -351,18 +398,20 @@ static bool plan_fits(qfz_setup *setup)
     const int64_t taken =
         setup->program_bytes + setup->cache_bytes + setup->worker_bytes * setup->n_threads;
     const int64_t rest = setup->memory_bytes - taken;
-    const int64_t stitch = rest / 4 > LEAST_BYTES ? rest / 4 : LEAST_BYTES;
+    const int64_t needed = clamp(stitch_bytes(setup), LEAST_BYTES, INT64_MAX);
+    const int64_t stitch = rest / 4 > needed ? rest / 4 : needed;
     if (rest - stitch < setup->store_bytes) setup->store_bytes = rest - stitch;
     if (setup->store_bytes < 0) setup->store_bytes = 0;
     if (rest - stitch - setup->store_bytes < setup->tile_cache_bytes)
         setup->tile_cache_bytes = rest - stitch - setup->store_bytes;
     if (setup->tile_cache_bytes < 0) setup->tile_cache_bytes = 0;
-    return rest >= LEAST_BYTES;
+    return rest >= needed;
 }
 
 static bool plan_of_threads_fits(const qfz_setup *setup)
 {
-    return setup->program_bytes + setup->cache_bytes + LEAST_BYTES +
+    return setup->program_bytes + setup->cache_bytes +
+               clamp(stitch_bytes(setup), LEAST_BYTES, INT64_MAX) +
                setup->worker_bytes * setup->n_threads <=
            setup->memory_bytes;
 }

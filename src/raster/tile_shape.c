@@ -51,6 +51,9 @@ static void choose_shape(qfz_tiling *t, const qfz_source_info *info, int64_t max
     } else if (rows >= 1 && (info->w <= square_root(max_px) || (strips && rows >= FEWEST_ROWS))) {
         t->tile_w = info->w;
         t->tile_h = round_to_blocks(rows, info->block_h);
+    } else if (info->h <= square_root(max_px)) {
+        t->tile_h = info->h;
+        t->tile_w = smaller(info->w, round_to_blocks(max_px / info->h, info->block_w));
     } else {
         t->tile_w = smaller(info->w, round_to_blocks(square_root(max_px), info->block_w));
         t->tile_h = smaller(info->h, round_to_blocks(max_px / t->tile_w, info->block_h));
