@@ -469,11 +469,9 @@ static qfz_status refuse(const qfz_setup *before, qfz_error *err)
         return err->status;
     }
     return qfz_fail(err, QFZ_ENOMEM,
-                    "%s: %.4g MB of memory are too little for this job, of which %.4g MB are for "
-                    "the program, its libraries, and tables of tiles and blocks; use --memory "
-                    "%lldMB or more, or other tiles",
-                    before->job->src, (double)before->memory_bytes / 1e6,
-                    (double)before->program_bytes / 1e6, least);
+                    "%s: %.4g MB of memory are too little for this job; use --memory %lldMB or "
+                    "more, or other tiles",
+                    before->job->src, (double)before->memory_bytes / 1e6, least);
 }
 
 /* Only a limit that the user set is a promise. */

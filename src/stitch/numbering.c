@@ -85,34 +85,36 @@ bool qfz_stitch_has_partition(qfz_stitch *stitch, int64_t tile)
 
 /* ------------------------------------------------------------------ one row of tiles at a time */
 typedef struct numbered_tile {
+    qfz_box box;
     census census;
     uint64_t *region_first; /* n_border_regions: of the whole region */
-    uint64_t *label;        /* n_border_regions: label of an owned region; else 0 */
-    int64_t *owned;         /* n_owned: border regions that the tile owns, by first pixel */
+    int64_t *owned;         /* n_owned: border regions that the tile owns */
     int64_t n_owned;
-    uint64_t *start; /* h: labels before the first one of each row */
 } numbered_tile;
 
 static void tile_fini(numbered_tile *t)
 {
     free(t->census.words);
     free(t->region_first);
-    free(t->label);
     free(t->owned);
-    free(t->start);
     *t = (numbered_tile){0};
-}
-
-static int by_first(const void *a, const void *b, void *arg)
-{
-    const uint64_t *const first = arg;
-    const uint64_t i = first[*(const int64_t *)a], j = first[*(const int64_t *)b];
-    return (i > j) - (i < j);
 }
 
 static qfz_status unsound_tile(const qfz_stitch *stitch, int64_t tile, qfz_error *err)
 {
     return qfz_unsound(tile_box(stitch, tile), "census", err);
+}
+
+/* The row of the tile in which the part of a border region begins. */
+static int64_t row_of(const qfz_stitch *stitch, const numbered_tile *t, int64_t s)
+{
+    return (int64_t)(t->census.first[s] / (uint64_t)stitch->group_tree.tiling.w) - t->box.y0;
+}
+
+static bool begins_in_box(const qfz_stitch *stitch, const numbered_tile *t, int64_t s)
+{
+    const int64_t row = row_of(stitch, t, s);
+    return row >= 0 && row < t->census.h;
 }
 
 /* Loads the census and the first pixels of regions, and lists the border regions that the tile
@@ -121,7 +123,8 @@ static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, 
 {
     void *words = NULL;
     int64_t bytes, n_border_regions;
-    const int64_t h = qfz_box_h(tile_box(stitch, tile));
+    t->box = tile_box(stitch, tile);
+    const int64_t h = qfz_box_h(t->box);
     QFZ_TRY(
         qfz_store_get(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile), &words, &bytes, err));
     if (!words) return qfz_fail(err, QFZ_EIO, "the census of a tile is missing in the store");
@@ -133,94 +136,123 @@ static qfz_status tile_load(numbered_tile *t, qfz_stitch *stitch, int64_t tile, 
                                   err));
     if (n_border_regions != t->census.n_border_regions) return unsound_tile(stitch, tile, err);
     QFZ_TRY(QFZ_NEW(&t->owned, n_border_regions, err));
-    for (int64_t s = 0; s < n_border_regions; s++)
+    for (int64_t s = 0; s < n_border_regions; s++) {
+        if (!begins_in_box(stitch, t, s)) return unsound_tile(stitch, tile, err);
         if (t->census.first[s] == t->region_first[s]) t->owned[t->n_owned++] = s;
-    return QFZ_OK;
-}
-
-static qfz_status tile_load_to_number(numbered_tile *t, qfz_stitch *stitch, int64_t tile,
-                                      qfz_error *err)
-{
-    QFZ_TRY(tile_load(t, stitch, tile, err));
-    QFZ_TRY(QFZ_NEW_ZERO(&t->label, t->census.n_border_regions, err));
-    QFZ_TRY(QFZ_NEW(&t->start, t->census.h, err));
-    qsort_r(t->owned, (size_t)t->n_owned, sizeof *t->owned, by_first, t->census.first);
-    return QFZ_OK;
-}
-
-/* Assigns the labels of one row of one tile; *next is the first owned border region without a
- * label. */
-static uint64_t number_row(numbered_tile *t, int64_t row, uint64_t row_end, uint64_t given,
-                           int64_t *next)
-{
-    uint64_t owned_before = 0;
-    t->start[row] = given;
-    for (; *next < t->n_owned; (*next)++) {
-        const int64_t s = t->owned[*next];
-        if (t->census.first[s] >= row_end) break;
-        t->label[s] = given + t->census.before[s] + owned_before++ + 1;
     }
-    return given + t->census.inner[row] + owned_before;
+    return QFZ_OK;
 }
 
-static qfz_status save_tile(qfz_stitch *stitch, int64_t tile, const numbered_tile *t,
-                            qfz_error *err)
-{
-    QFZ_TRY(qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), t->start,
-                          t->census.h * (int64_t)sizeof *t->start, err));
-    return qfz_stitch_put_values(stitch, QFZ_SET_LABEL, tile, t->label, t->census.n_border_regions,
-                                 err);
-}
-
-/* All threads load the tiles, which sorts their border regions, and save them; in between one
- * thread visits the rows of pixels. */
+/* Of a whole row of tiles, only counts and labels of rows of pixels are in memory: border regions
+ * are loaded twice, a tile at a time. */
 typedef struct tile_row {
     qfz_stitch *stitch;
     int64_t first_tile;
-    numbered_tile *tiles;
-    int64_t *next; /* of number_row() */
+    uint64_t **rows; /* of each tile: regions that begin in each row; then the labels before them */
 } tile_row;
 
-static qfz_status load_in_row(void *arg, int64_t item, int worker, qfz_error *err)
+static qfz_status count_rows(const numbered_tile *t, const qfz_stitch *stitch, uint64_t **rows,
+                             qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW(rows, t->census.h, err));
+    memcpy(*rows, t->census.inner, (size_t)t->census.h * sizeof **rows);
+    for (int64_t i = 0; i < t->n_owned; i++)
+        (*rows)[row_of(stitch, t, t->owned[i])]++;
+    return QFZ_OK;
+}
+
+static qfz_status count_in_row(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     const tile_row *const r = arg;
-    return tile_load_to_number(&r->tiles[item], r->stitch, r->first_tile + item, err);
+    numbered_tile t = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, tile_load(&t, r->stitch, r->first_tile + item, err));
+    st = count_rows(&t, r->stitch, &r->rows[item], err);
+
+cleanup:
+    tile_fini(&t);
+    return st;
 }
 
-static qfz_status save_in_row(void *arg, int64_t item, int worker, qfz_error *err)
+static int by_first(const void *a, const void *b, void *arg)
+{
+    const uint64_t *const first = arg;
+    const uint64_t i = first[*(const int64_t *)a], j = first[*(const int64_t *)b];
+    return (i > j) - (i < j);
+}
+
+/* Labels of the border regions that the tile owns; 0 for the others. */
+static qfz_status label_owned(numbered_tile *t, const qfz_stitch *stitch, const uint64_t *rows,
+                              uint64_t **labels, qfz_error *err)
+{
+    uint64_t owned_before = 0; /* in the same row */
+    QFZ_TRY(QFZ_NEW_ZERO(labels, t->census.n_border_regions, err));
+    qsort_r(t->owned, (size_t)t->n_owned, sizeof *t->owned, by_first, t->census.first);
+    for (int64_t i = 0, last = -1; i < t->n_owned; i++) {
+        const int64_t s = t->owned[i], row = row_of(stitch, t, s);
+        if (row != last) owned_before = 0;
+        last = row;
+        (*labels)[s] = rows[row] + t->census.before[s] + owned_before++ + 1;
+    }
+    return QFZ_OK;
+}
+
+static qfz_status save_tile(qfz_stitch *stitch, int64_t tile, const numbered_tile *t,
+                            const uint64_t *rows, const uint64_t *labels, qfz_error *err)
+{
+    QFZ_TRY(qfz_store_put(stitch->store, qfz_piece(stitch, PIECE_ROWS, tile), rows,
+                          t->census.h * (int64_t)sizeof *rows, err));
+    QFZ_TRY(qfz_stitch_put_values(stitch, QFZ_SET_LABEL, tile, labels, t->census.n_border_regions,
+                                  err));
+    qfz_store_drop(stitch->store, qfz_piece(stitch, PIECE_CENSUS, tile));
+    return QFZ_OK;
+}
+
+static qfz_status label_in_row(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     const tile_row *const r = arg;
     const int64_t tile = r->first_tile + item;
-    QFZ_TRY(save_tile(r->stitch, tile, &r->tiles[item], err));
-    qfz_store_drop(r->stitch->store, qfz_piece(r->stitch, PIECE_CENSUS, tile));
-    tile_fini(&r->tiles[item]);
-    return QFZ_OK;
+    numbered_tile t = {0};
+    uint64_t *labels = NULL;
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, tile_load(&t, r->stitch, tile, err));
+    QFZ_TRY_OR(st, cleanup, label_owned(&t, r->stitch, r->rows[item], &labels, err));
+    st = save_tile(r->stitch, tile, &t, r->rows[item], labels, err);
+
+cleanup:
+    free(labels);
+    tile_fini(&t);
+    return st;
+}
+
+static void number_rows(uint64_t **rows, int64_t h, int64_t n_tiles, uint64_t *given)
+{
+    for (int64_t row = 0; row < h; row++)
+        for (int64_t x = 0; x < n_tiles; x++) {
+            const uint64_t n = rows[x][row];
+            rows[x][row] = *given;
+            *given += n;
+        }
 }
 
 static qfz_status number_tile_row(qfz_stitch *stitch, int64_t tile_y, uint64_t *given,
                                   qfz_error *err)
 {
-    const qfz_tiling *const tiling = &stitch->group_tree.tiling;
-    tile_row r = {.stitch = stitch, .first_tile = tile_y * tiling->n_x};
-    const qfz_box box = tile_box(stitch, r.first_tile);
+    const int64_t n_x = stitch->group_tree.tiling.n_x;
     const int n_threads = stitch->n_threads;
+    tile_row r = {.stitch = stitch, .first_tile = tile_y * n_x};
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&r.tiles, tiling->n_x, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&r.next, tiling->n_x, err));
-    QFZ_TRY_OR(st, cleanup, qfz_parallel_for(n_threads, tiling->n_x, load_in_row, &r, err));
-    for (int64_t row = 0; row < qfz_box_h(box); row++)
-        for (int64_t x = 0; x < tiling->n_x; x++)
-            *given = number_row(&r.tiles[x], row, (uint64_t)((box.y0 + row + 1) * tiling->w),
-                                *given, &r.next[x]);
-    st = qfz_parallel_for(n_threads, tiling->n_x, save_in_row, &r, err);
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&r.rows, n_x, err));
+    QFZ_TRY_OR(st, cleanup, qfz_parallel_for(n_threads, n_x, count_in_row, &r, err));
+    number_rows(r.rows, qfz_box_h(tile_box(stitch, r.first_tile)), n_x, given);
+    st = qfz_parallel_for(n_threads, n_x, label_in_row, &r, err);
 
 cleanup:
-    for (int64_t x = 0; r.tiles && x < tiling->n_x; x++)
-        tile_fini(&r.tiles[x]);
-    free(r.tiles);
-    free(r.next);
+    for (int64_t x = 0; r.rows && x < n_x; x++)
+        free(r.rows[x]);
+    free(r.rows);
     return st;
 }
 

@@ -4,7 +4,7 @@ allocation, a read, a write, a rename, a thread, a message to another rank.  The
 with its usual result, or with status 1, one message, no output and no temporary file.
 
 MOST: values of n for each command and kind, at random; 0: every n (DROPPED: always).  JOBS, KINDS: some of
-them, with commas between; "all"."""
+them, with commas between; "all".  In place of KINDS, "network": errors of network file systems and of quotas."""
 import os
 import re
 import shutil
@@ -23,6 +23,7 @@ RANKS = on_ranks([sys.argv[0], sys.argv[1], sys.argv[3]])
 test = Test(sys.argv[1], int(sys.argv[4]) if len(sys.argv) > 4 else 1)
 MOST = int(sys.argv[5]) if len(sys.argv) > 5 else 1
 ENOMEM, EIO, ENOSPC, EACCES, EAGAIN = 12, 5, 28, 13, 11
+EXDEV, ESTALE, EPERM, EDQUOT = 18, 116, 1, 122
 COMMON = ["-q", "--tile", "32", "--retries", "1", "--config", "GDAL_NUM_THREADS", "1"]
 ENGINE = [*COMMON, "--engine", "cpu", "-j", "2"]
 
@@ -30,6 +31,9 @@ ENGINE = [*COMMON, "--engine", "cpu", "-j", "2"]
 KINDS = [("malloc", ENOMEM), ("open", EACCES), ("read", EIO), ("write", EIO), ("write", ENOSPC),
          ("rename", EACCES), ("link", EACCES), ("unlink", EACCES), ("mkdir", EACCES), ("fsync", EIO),
          ("ftruncate", EIO), ("close", EIO), ("thread", EAGAIN)]
+NETWORK = [("rename", EXDEV), ("rename", ESTALE), ("rename", EIO), ("link", EXDEV), ("link", ESTALE),
+           ("link", EPERM), ("open", ESTALE), ("read", ESTALE), ("close", ESTALE),
+           *((call, EDQUOT) for call in ("write", "close", "fsync", "mkdir", "ftruncate"))]
 if RANKS:
     KINDS = [("mpi", EIO), ("malloc", ENOMEM), ("write", ENOSPC), ("rename", EACCES)]
 
@@ -225,9 +229,10 @@ ways = {}
 make_inputs()
 older = make_older()
 wanted = {name: without_failure(name) for name in JOBS}
+kinds = NETWORK if sys.argv[7:8] == ["network"] else KINDS
 for job in chosen(6, JOBS):
-    for call, number in KINDS:
-        if call in chosen(7, {kind for kind, _ in KINDS}):
+    for call, number in kinds:
+        if kinds is NETWORK or call in chosen(7, {kind for kind, _ in KINDS}):
             for where in places():
                 failing(job, call, number, where)
 print("calls that failed:", ways)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 42 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 43 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
 passes.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
@@ -29,6 +29,7 @@ LAYOUTS = {  # width, height, bands, type, options
     "wide": (40000, 150, 1, "uint8", ["BLOCKYSIZE=8"]),
     "tall": (150, 40000, 1, "int32", ["BLOCKYSIZE=8"]),
     "column": (1, 4000000, 1, "uint8", ["BLOCKYSIZE=65536"]),
+    "line": (4000000, 1, 1, "uint8", []),
 }
 ALPHA = ["--alpha", 3, "--distance", "linf"]
 JOBS = {
@@ -60,7 +61,7 @@ CELLS = [(layout, job) for layout, jobs in {
     "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify",
     "tiles": "alpha area tree table near columns overviews look", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area", "wide": "label saliency", "tall": "label simplify",
-    "column": "count curve least",
+    "column": "count curve least", "line": "label",
 }.items() for job in jobs.split()]
 
 
