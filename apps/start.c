@@ -47,6 +47,7 @@ int main(int argc, char **argv)
     char path[PATH_MAX] = QFZ_PROGRAM;
     (void)argc;
     if (find_program(path)) (void)execv(path, argv);
-    (void)fprintf(stderr, "qfz: %s: %s\n", path, strerror(errno));
+    (void)fprintf(stderr, "qfz: %s: %s; cmake --install puts it there beside this file\n", path,
+                  strerror(errno));
     return EXIT_FAILED;
 }

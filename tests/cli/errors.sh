@@ -195,9 +195,10 @@ accepted "a batch script of four tasks" \
     env SLURM_NTASKS=4 "$qfz" label -q --overwrite "$in" "$T/out/dst.tif"
 rm -f "$T/out/dst.tif"
 # Symptom: with MPI, PMIX_RANK=1 was ignored.  Open MPI finds the process alone and then sets it to 0.
+# Open MPI itself leaks memory, of which a sanitizer would complain.
 for variable in OMPI_COMM_WORLD_SIZE=2 PMI_SIZE=2 PMIX_RANK=1; do
     refused "a launcher of another MPI, $variable" "a launcher started this process together with others .$variable" \
-        env $variable "$qfz" label "$in" "$T/out/dst.tif"
+        env $variable ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" "$qfz" label "$in" "$T/out/dst.tif"
 done
 if "$qfz" --version | grep -q '^MPI none'; then
     for variable in OMPI_COMM_WORLD_SIZE=2 PMI_SIZE=2 PMIX_RANK=1 MPI_LOCALNRANKS=3; do
