@@ -128,11 +128,10 @@ static qfz_status take_and_make(polygons *p, qfz_polygon_batch *b, int64_t *numb
     pthread_mutex_unlock(&p->reading);
     return is_large || st != QFZ_OK ? st : qfz_polygon_batch_make(b, &p->rule, err);
 }
-/* Writes the rows in their turn.  No row, without an error: a batch of another thread failed. */
-static qfz_status write_in_turn(polygons *p, qfz_polygon_batch *b, int64_t number, double part,
-                                qfz_error *err)
+
+/* Writes the rows; it is their turn. */
+static qfz_status write_in_turn(polygons *p, qfz_polygon_batch *b, double part, qfz_error *err)
 {
-    if (!wait_for_turn(p, number)) return QFZ_OK;
     const qfz_status st = write_rows(p, b, part, err);
     if (qfz_polygon_batch_is_large(b)) qfz_polygon_batch_fini(b);
     end_turn(p, st == QFZ_OK);
@@ -152,8 +151,8 @@ static qfz_status write_batches(void *arg, int64_t item, int worker, qfz_error *
             end_turn(p, false);
             return st;
         }
-        if (b->n == 0) return QFZ_OK;
-        QFZ_TRY(write_in_turn(p, b, number, part, err));
+        if (b->n == 0 || !wait_for_turn(p, number)) return QFZ_OK;
+        QFZ_TRY(write_in_turn(p, b, part, err));
     }
 }
 
