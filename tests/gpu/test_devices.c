@@ -467,6 +467,7 @@ static void takes_what_finishes_first(void)
     plans(QFZ_CURVE, QFZ_ENGINE_AUTO, "cpu", "jobs of this kind");
     sim_set_devices(0);
     plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cpu", "no GPU is visible");
+    plans(QFZ_LABEL, QFZ_ENGINE_AUTO, "cpu", "first by measured rates"); /* CUDA is not asked */
     sim_set_devices(1);
     sim_set_compute_capability(70);
     plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cpu", "7.5 is the least");
