@@ -49,7 +49,7 @@ static int count_gpus(void *arg)
 {
     gpu_list *const list = arg;
     const char *const value = getenv(variable);
-    gpus_close(list);
+    if (list->text) return list->n; /* show_gpus() may have changed the variable */
     if (value)
         read_variable(list, value);
     else

@@ -15,8 +15,9 @@ typedef struct gpu_list {
     int n;
 } gpu_list;
 
-/* The functions of qfz_job.gpu_view.  The view borrows the list, which the caller releases by
- * gpus_close() after the job. */
+/* The functions of qfz_job.gpu_view, for one job, or for several that take the same GPUs: all are
+ * numbered as they were before the first one.  The view borrows the list, which the caller releases
+ * by gpus_close() after the job. */
 qfz_gpu_view gpus_view(gpu_list *list);
 void gpus_close(gpu_list *list);
 

@@ -18,6 +18,7 @@ static void shows(const char *before, int n_there, const int *gpus, int n, const
     const int counted = view.count(view.arg);
     CHECK(counted == n_there, "%d GPUs", counted);
     if (n > 0) CHECK(view.show(gpus, n, view.arg), "not shown");
+    CHECK(view.count(view.arg) == n_there, "another number, after some were shown");
     CHECK(!strcmp(getenv(variable), after), "%s", getenv(variable));
     gpus_close(&list);
 }
