@@ -63,11 +63,12 @@ omega device/ forest/
 groups device/ forest/ omega/
 components device/
 filter device/ forest/
+curve device/ forest/
 features device/ components/
 published device/ features/ forest/ omega/
-engine gpu.h device/ filter/ forest/ saliency/ tree/ omega/ groups/ components/ features/ published/
+engine gpu.h device/ filter/ curve/ forest/ saliency/ tree/ omega/ groups/ components/ features/ published/
 TABLE
-    ls src/gpu | grep -vxE 'device|filter|forest|saliency|tree|omega|groups|components|features|published|engine|gpu.h|none.c' |
+    ls src/gpu | grep -vxE 'device|filter|curve|forest|saliency|tree|omega|groups|components|features|published|engine|gpu.h|none.c' |
         sed 's|$|: no folder of the table of gpu/|'
     circles
     ls src | grep -vxE 'core|raster|cpu|check|gpu|stitch|regions|session|chunks|job' | sed 's/$/: no room of the table/'

@@ -301,7 +301,7 @@ typedef struct qfz_engine {
     qfz_status (*tree)(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                        qfz_error *err);
 
-    /* Optional.  QFZ_JOINS: as summarise(), and the levels of those joins of the tile's minimum
+    /* QFZ_JOINS: as summarise(), and the levels of those joins of the tile's minimum
      * spanning forest that no link of the summary stands for; owned by the worker and valid until
      * the next call.  summary NULL: the tile is the whole raster, and all joins are counted. */
     qfz_status (*joins)(qfz_worker *worker, qfz_summary *summary, const qfz_histogram **settled,

@@ -21,6 +21,15 @@ static bool has_far(uint32_t n_dense, uint32_t max_level)
     return n_dense <= max_level;
 }
 
+uint32_t qfz_histogram_all_dense(const qfz_rule *rule)
+{
+    uint32_t max_level = 0;
+    qfz_error ignored = {.status = QFZ_OK};
+    if (qfz_max_level(rule, &max_level, &ignored) != QFZ_OK) return 0;
+    const uint32_t n_dense = dense_of(rule, max_level);
+    return has_far(n_dense, max_level) ? 0 : n_dense;
+}
+
 int64_t qfz_histogram_bytes(const qfz_rule *rule)
 {
     uint32_t max_level = 0;

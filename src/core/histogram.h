@@ -36,6 +36,9 @@ qfz_status qfz_histogram_init(qfz_histogram *histogram, const qfz_rule *rule, qf
 void qfz_histogram_fini(qfz_histogram *histogram); /* all zero is allowed */
 void qfz_histogram_clear(qfz_histogram *histogram);
 
+/* The number of levels of such rasters, if all of them are dense; else 0. */
+uint32_t qfz_histogram_all_dense(const qfz_rule *rule);
+
 /* Upper bound of the memory of a histogram. */
 int64_t qfz_histogram_bytes(const qfz_rule *rule);
 

@@ -48,11 +48,28 @@ static qfz_job curve_of(const qfz_job *job, qfz_curve *curve)
     of.n_stats_bands = 0;
     of.regions_target = 0;
     if (job->task == QFZ_CUT) of.edges = of.src;
-    of.engine = QFZ_ENGINE_CPU; /* which computes curves */
-    of.gpus = NULL;
-    of.gpu_memory_bytes = 0;
     of.gpu_method = NULL;
     return of;
+}
+
+/* Where the job requires the CUDA engine, which has not the curves of all rasters that it labels
+ * (those of levels of edges and of integers of 32 bits), the CPU engine computes such a curve. */
+static void choose_engine(qfz_job *of)
+{
+    const bool requires_gpu = of->engine == QFZ_ENGINE_CUDA || of->gpus || of->gpu_memory_bytes;
+    qfz_error why = {.status = QFZ_OK};
+    qfz_setup setup;
+    qfz_source *source;
+    if (!requires_gpu) return;
+    const qfz_status st = qfz_setup_init(&setup, of, &source, &why);
+    if (st == QFZ_OK) {
+        qfz_source_close(source);
+        qfz_setup_fini(&setup);
+    }
+    if (st != QFZ_EGPU) return; /* another failure is reported when the curve begins */
+    of->engine = QFZ_ENGINE_CPU;
+    of->gpus = NULL;
+    of->gpu_memory_bytes = 0;
 }
 
 /* Refuses what the job itself would refuse after the curve. */
@@ -95,7 +112,8 @@ qfz_status qfz_regions_target_find(qfz_regions_target *target, qfz_job *job, qfz
     *target = (qfz_regions_target){.progress = job->progress, .progress_arg = job->progress_arg};
     job->progress = report_half;
     job->progress_arg = target;
-    const qfz_job of = curve_of(job, &curve);
+    qfz_job of = curve_of(job, &curve);
+    choose_engine(&of);
     QFZ_TRY(qfz_job_run(&of, &report, err));
     const qfz_status st = choose(&curve, job, err);
     qfz_curve_release(&curve);

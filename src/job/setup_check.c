@@ -28,15 +28,14 @@ static qfz_status check_count_only(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
-/* Curve and forest are for the CPU engine. */
+/* A forest is for the CPU engine. */
 static qfz_status check_engine(const qfz_job *job, qfz_error *err)
 {
     const bool needs_gpu = job->engine == QFZ_ENGINE_CUDA || job->gpus || job->gpu_memory_bytes;
-    if (!needs_gpu || (job->task != QFZ_CURVE && job->task != QFZ_FOREST)) return QFZ_OK;
+    if (!needs_gpu || job->task != QFZ_FOREST) return QFZ_OK;
     return qfz_fail(err, QFZ_EARG,
-                    "the CUDA engine computes no %s; leave out --engine, --gpus and "
-                    "--gpu-memory",
-                    job->task == QFZ_CURVE ? "curve" : "tree");
+                    "the CUDA engine computes no tree; leave out --engine, --gpus and "
+                    "--gpu-memory");
 }
 
 static qfz_status check_forest(const qfz_job *job, qfz_error *err)

@@ -5,14 +5,14 @@
  * several figures were measured, the slowest of an idle machine.  From docs/dev/measurements.  cpu:
  * cpu.md, "Whole commands", and costs.md.  gpu: gpu.md, "Whole commands" without the start of CUDA,
  * and "Several GPUs" (DEFLATE) with 16 threads for each GPU, where reading and writing are the
- * limit. */
+ * limit.  Both of a curve: 2026-11-27-gpu-curve.md. */
 typedef struct rates {
     double cpu, cpu_counts, gpu, gpu_counts; /* counts: with job->count_only */
 } rates;
 
 static const rates rates_of[] = {
     [QFZ_LABEL] = {42, 3.3, 50, 2.8}, [QFZ_SIMPLIFY] = {200, 145, 24, 4.6},
-    [QFZ_SALIENCY] = {86, 0, 75, 0},  [QFZ_CURVE] = {0, 30, 0, 30},
+    [QFZ_SALIENCY] = {86, 0, 75, 0},  [QFZ_CURVE] = {0, 52, 0, 4.8},
     [QFZ_FOREST] = {200, 0, 0, 0}, /* no machine was measured */
     [QFZ_CUT] = {42, 14, 50, 14},  /* 42 and 50 are those of label; no GPU was measured */
 };

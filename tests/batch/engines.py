@@ -69,6 +69,37 @@ def in_phases(task, wanted, n, method=None):
     test.compare(outputs, wanted, f"{task} in phases, {n} parts")
 
 
+def curve_of(*options):
+    return [test.qfz, "curve", "-q", "--format", "csv", "--connectivity", "8", *TILE, *options, "src.tif"]
+
+
+def printed(words, what):
+    status, out, err = run(words, 300)
+    test.check(status == 0, f"{what}: status {status}: {err}")
+    return out
+
+
+def curve_by_ranks(options, wanted, n, n_cuda):
+    """The first n_cuda of n ranks with the CUDA engine."""
+    words = curve_of(*options)
+    launch = ranks_of(n)[:-1] + [str(n_cuda)] if n > 1 else []
+    rest = [":", "-n", str(n - n_cuda), *by("cpu", words)] if n_cuda < n else []
+    what = f"curve {options}, {n_cuda} of {n} ranks with CUDA"
+    out = printed(launch + by("cuda", words) + rest, what)
+    test.check(out == wanted, f"{what}: another curve")
+
+
+def curve_in_phases(options, wanted, n):
+    """The parts by one engine and the other in turn."""
+    work = f"work_curve_{len(options)}"
+    out = ""
+    for name in ("summarise", "stitch"):
+        for part in range(1, n + 1) if name == "summarise" else (0,):
+            job = in_phase(by(ENGINES[part % 2], curve_of(*options)), name, work, part, n)
+            out = printed(job, f"curve {options}: {name} {part}/{n}")
+    test.check(out == wanted, f"curve {options} in {n} parts: another curve")
+
+
 there, _, reason = run(by("cuda", [test.qfz, "label", "--count-only", "src.tif"]))
 if there != 0 and re.search("GPU|CUDA", reason):
     test.skip(reason.strip())
@@ -87,6 +118,16 @@ for job in TASKS:
             by_ranks(job, extra, want, 3 if RANKS else 1, 2 if RANKS else 1, method)
         if not RANKS and not extra and job in TREE_METHODS:
             in_phases(job, want, 2, TREE_METHODS[job][0])
+for extra in ([], FILTER, ["--distance", "l2", "--nodata", "3"]):
+    want = printed(by("cpu", curve_of(*extra)), "curve")
+    test.check(len(want.splitlines()) > 5, f"curve {extra}: {want}")
+    if RANKS:
+        for ranks, cuda_ranks in ((1, 1), (3, 2), (4, 4)):
+            curve_by_ranks(extra, want, ranks, cuda_ranks)
+    elif extra == FILTER:
+        curve_by_ranks(extra, want, 1, 1)
+    else:
+        curve_in_phases(extra, want, 3)
 want = reference("zones", [])
 for place, name in enumerate(("stava", "c2fl", "ha4", "ha4-32")):
     if RANKS:

@@ -90,7 +90,6 @@ refused "a plot that exists" 'want\.csv: already exists' \
 refused "a folder that is missing" 'nowhere' "$qfz" curve -q -o "$T/nowhere/c.csv" "$T/in.tif"
 refused "a plot in a folder that is missing" 'nowhere' \
     "$qfz" curve -q --plot "$T/nowhere/c.png" "$T/in.tif"
-refused "the CUDA engine" 'CUDA engine computes no curve' "$qfz" curve --engine cuda "$T/in.tif"
 refused "alpha" 'not an option of qfz curve' "$qfz" curve --alpha 3 "$T/in.tif"
 accepted "--overwrite" "$qfz" curve -q --overwrite -o "$T/want.csv" "$T/in.tif"
 if [ -c /dev/full ]; then

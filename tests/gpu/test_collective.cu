@@ -80,6 +80,20 @@ template <typename K> static void sorts(qfz_gpu *gpu, int64_t n, int begin_bit, 
     cudaFree(d_scratch);
 }
 
+static void sorts_keys(qfz_gpu *gpu, int64_t n)
+{
+    std::vector<uint32_t> keys = noise(n, 1u << 31);
+    uint32_t *const d_keys[2] = {to_device(keys), device_room<uint32_t>(n)};
+    void *const d_scratch = device_room<char>((int64_t)qfz_gpu_sort_pairs_bytes(n));
+    int out = 0;
+    CHECK(qfz_gpu_sort_keys(gpu, d_scratch, d_keys, n, 0, 31, &out) == QFZ_OK, "%s", err.message);
+    std::sort(keys.begin(), keys.end());
+    CHECK(from_device(gpu, d_keys[out], n) == keys, "sort of %lld keys", (long long)n);
+    cudaFree(d_keys[0]);
+    cudaFree(d_keys[1]);
+    cudaFree(d_scratch);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 1);
@@ -90,6 +104,7 @@ int main(int argc, char **argv)
         sorts<uint32_t>(&gpu, n, 0, 16);
         sorts<uint32_t>(&gpu, n, 3, 9);
         sorts<uint64_t>(&gpu, n, 0, 40);
+        sorts_keys(&gpu, n);
     }
     return check_end();
 }

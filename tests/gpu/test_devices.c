@@ -112,6 +112,63 @@ static void takes_the_devices_named(void)
     refused(&job, QFZ_EARG, "CPU");
 }
 
+static void make_noise(void)
+{
+    static uint8_t noise[N_PX];
+    for (int i = 0; i < N_PX; i++)
+        noise[i] = (uint8_t)check_pick(200);
+    files_write_bytes(scratch("noise.tif"), noise, SIDE, SIDE);
+}
+
+/* A curve of noise; the caller releases it. */
+static qfz_curve curve_by(qfz_engine_choice engine, int n_gpus)
+{
+    qfz_job job = job_of(QFZ_CURVE, "noise.tif", 16, engine, NULL);
+    qfz_report report = qfz_report_default();
+    qfz_curve curve = qfz_curve_default();
+    qfz_error err = {0};
+    job.curve = &curve;
+    CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s", err.message);
+    CHECK(report.n_gpus == n_gpus, "%d GPUs, not %d", report.n_gpus, n_gpus);
+    return curve;
+}
+
+static void shares_a_curve_among_devices(void)
+{
+    make_noise();
+    qfz_curve want = curve_by(QFZ_ENGINE_CPU, 0);
+    for (int n = 1; n <= 3; n++) {
+        check_describe("a curve by %d devices", n);
+        sim_set_devices(n);
+        qfz_curve got = curve_by(QFZ_ENGINE_CUDA, n);
+        const size_t bytes = (size_t)want.n * sizeof *want.regions;
+        CHECK(got.n == want.n && want.n > 3 && !memcmp(got.alpha, want.alpha, bytes) &&
+                  !memcmp(got.regions, want.regions, bytes),
+              "another curve");
+        qfz_curve_release(&got);
+    }
+    qfz_curve_release(&want);
+}
+
+/* Curve and labels have the device that the job names. */
+static void finds_alpha_on_the_device_named(void)
+{
+    static const int last[] = {2};
+    qfz_job job = job_of(QFZ_LABEL, "noise.tif", 16, QFZ_ENGINE_AUTO, scratch("cuda.tif"));
+    qfz_job reference = job_of(QFZ_LABEL, "noise.tif", 16, QFZ_ENGINE_CPU, scratch("cpu.tif"));
+    qfz_report report = qfz_report_default();
+    qfz_error err = {0};
+    check_describe("a largest number of regions");
+    sim_set_devices(3);
+    job.gpus = last;
+    job.n_gpus = 1;
+    job.regions_target = reference.regions_target = 20;
+    CHECK(qfz_job_run(&reference, &report, &err) == QFZ_OK, "%s", err.message);
+    equals_reference(&job, "cuda", 1);
+    CHECK(sim_was_used(2) && !sim_was_used(0) && !sim_was_used(1), "another GPU was used");
+    run_reference();
+}
+
 /* While a device starts slowly, other threads read its tiles. */
 static void waits_for_slow_devices(void)
 {
@@ -464,7 +521,7 @@ static void takes_what_finishes_first(void)
     plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cuda", "first by measured rates");
     plans(QFZ_LABEL, QFZ_ENGINE_AUTO, "cpu", "first by measured rates");
     plans(QFZ_LABEL, QFZ_ENGINE_CUDA, "cuda", "");
-    plans(QFZ_CURVE, QFZ_ENGINE_AUTO, "cpu", "jobs of this kind");
+    plans(QFZ_CURVE, QFZ_ENGINE_AUTO, "cuda", "first by measured rates");
     sim_set_devices(0);
     plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cpu", "no GPU is visible");
     plans(QFZ_LABEL, QFZ_ENGINE_AUTO, "cpu", "first by measured rates"); /* CUDA is not asked */
@@ -578,6 +635,8 @@ int main(int argc, char **argv)
     run_reference();
     takes_as_many_devices_as_there_are();
     takes_the_devices_named();
+    shares_a_curve_among_devices();
+    finds_alpha_on_the_device_named();
     waits_for_slow_devices();
     shares_the_devices_among_ranks();
     finds_the_devices_that_are_shown();

@@ -62,6 +62,15 @@ qfz_status qfz_gpu_sort_pairs(qfz_gpu *, void *, uint32_t *const d_keys[2],
     return QFZ_OK;
 }
 
+qfz_status qfz_gpu_sort_keys(qfz_gpu *, void *, uint32_t *const d_keys[2], int64_t n, int begin_bit,
+                             int end_bit, int *out)
+{
+    std::vector<uint32_t> values((size_t)n), more((size_t)n);
+    uint32_t *const d_values[2] = {values.data(), more.data()};
+    sort(d_keys, d_values, n, begin_bit, end_bit, out);
+    return QFZ_OK;
+}
+
 size_t qfz_gpu_sort_wide_bytes(int64_t)
 {
     return 1;

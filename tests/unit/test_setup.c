@@ -228,8 +228,7 @@ static void senseless_jobs_are_refused(void **state)
     REFUSED(QFZ_SIMPLIFY, job.has_background = true, "background belongs to label");
     REFUSED(QFZ_CUT, job.criterion.has_alpha = false, "a cut needs alpha");
     REFUSED(QFZ_CURVE, job.dst = "out.tif", "there are no outputs");
-    REFUSED(QFZ_CURVE, job.engine = QFZ_ENGINE_CUDA, "computes no curve");
-    REFUSED(QFZ_CURVE, job.gpu_memory_bytes = 1, "computes no curve");
+    REFUSED(QFZ_FOREST, job.gpu_memory_bytes = 1, "computes no tree");
     REFUSED(QFZ_FOREST, job.engine = QFZ_ENGINE_CUDA, "computes no tree");
     REFUSED(QFZ_FOREST, job.forest = NULL, "the table of the hierarchy must be named");
     REFUSED(QFZ_FOREST, (job.count_only = true, job.dst = NULL), "tree writes its outputs");
@@ -375,11 +374,11 @@ static void the_start_of_gpus_must_pay(void **state)
     assert_true(qfz_engine_times_of(&work).gpu_s < times.gpu_s);
 }
 
-static void the_cpu_has_curves_and_trees(void **state)
+static void the_cpu_has_trees_and_tables(void **state)
 {
     (void)state;
-    static const qfz_task tasks[] = {QFZ_CURVE, QFZ_FOREST, QFZ_REGIONS};
-    for (int i = 0; i < 6; i++) {
+    static const qfz_task tasks[] = {QFZ_FOREST, QFZ_REGIONS};
+    for (int i = 0; i < 4; i++) {
         const qfz_engine_work work = {.task = tasks[i / 2],
                                       .has_area = i % 2,
                                       .n_px = INT64_C(1) << 40,
@@ -408,7 +407,7 @@ int main(void)
         cmocka_unit_test(labels_of_alpha_take_less_than_those_of_equal_values),
         cmocka_unit_test(the_engine_that_was_faster_is_chosen),
         cmocka_unit_test(the_start_of_gpus_must_pay),
-        cmocka_unit_test(the_cpu_has_curves_and_trees),
+        cmocka_unit_test(the_cpu_has_trees_and_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

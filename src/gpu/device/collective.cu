@@ -61,6 +61,19 @@ qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_k
     return sort(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, out);
 }
 
+qfz_status qfz_gpu_sort_keys(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2], int64_t n,
+                             int begin_bit, int end_bit, int *out)
+{
+    size_t bytes = sort_bytes(n);
+    cub::DoubleBuffer<uint32_t> keys(d_keys[0], d_keys[1]);
+    QFZ_TRY(qfz_gpu_check(
+        gpu->err,
+        cub::DeviceRadixSort::SortKeys(d_scratch, bytes, keys, n, begin_bit, end_bit, gpu->stream),
+        "sort"));
+    *out = keys.selector;
+    return QFZ_OK;
+}
+
 size_t qfz_gpu_sort_wide_bytes(int64_t n)
 {
     return sort_bytes(n);

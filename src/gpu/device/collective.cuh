@@ -21,7 +21,10 @@ size_t qfz_gpu_sort_pairs_bytes(int64_t n);
 qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2],
                               uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
                               int *out);
-/* The same for keys of 64 bits. */
+/* The same for keys without values. */
+qfz_status qfz_gpu_sort_keys(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2], int64_t n,
+                             int begin_bit, int end_bit, int *out);
+/* The same for pairs with keys of 64 bits. */
 size_t qfz_gpu_sort_wide_bytes(int64_t n);
 qfz_status qfz_gpu_sort_wide(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_keys[2],
                              uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,

@@ -85,7 +85,7 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     case QFZ_LEVELS: qfz_levels_carve(worker, carve); break;
     case QFZ_TREE: qfz_trees_carve(worker, carve); break;
     case QFZ_FILTER: qfz_filter_carve(worker, carve); break;
-    case QFZ_JOINS: break; /* of the CPU engine alone */
+    case QFZ_JOINS: qfz_joins_carve(worker, carve); break;
     }
 }
 
@@ -175,8 +175,22 @@ static size_t shared_needed(const qfz_rule *rule, qfz_kind kind)
     const qfz_gpu_edges edges = qfz_largest_edges(&spec);
     if (kind == QFZ_COMPONENTS || kind == QFZ_TREE || kind == QFZ_FILTER) return 0;
     if (kind == QFZ_LEVELS) return qfz_gpu_saliency_shared(&edges);
+    if (kind == QFZ_JOINS) return qfz_gpu_forest_shared(&edges);
     const size_t forest = qfz_gpu_forest_shared(&edges), omega = qfz_gpu_omega_shared(&edges);
     return omega > forest ? omega : forest;
+}
+
+static const char *name_of(qfz_kind kind)
+{
+    return kind == QFZ_LEVELS ? "saliency" : kind == QFZ_JOINS ? "a curve" : "simplify";
+}
+
+/* In a forest QFZ_NONE is no level. */
+static bool has_greatest_level(const qfz_rule *rule)
+{
+    uint32_t max_level = 0;
+    qfz_error ignored = {};
+    return qfz_max_level(rule, &max_level, &ignored) == QFZ_OK && max_level == QFZ_NONE;
 }
 
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
@@ -186,13 +200,18 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
     if (rule->edge_levels)
         return qfz_fail(err, QFZ_EGPU,
                         "the CUDA engine takes no levels of edges (--edges); use --engine cpu");
+    if (kind == QFZ_JOINS && has_greatest_level(rule))
+        return qfz_fail(
+            err, QFZ_EGPU,
+            "the CUDA engine computes no curve of levels up to 2^32 - 1, which integers "
+            "of 32 bits have; use --engine cpu");
     QFZ_TRY_CUDA(
         err, cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index));
     if (needed <= (size_t)there) return QFZ_OK;
     return qfz_fail(
         err, QFZ_EGPU,
         "GPU %d: its blocks have %d bytes of shared memory; %s of such pixels takes %zu",
-        device.number, there, kind == QFZ_LEVELS ? "saliency" : "simplify", needed);
+        device.number, there, name_of(kind), needed);
 }
 
 /* ---- Open, close ----------------------------------------------------------------------------- */
@@ -202,6 +221,7 @@ static void close_one(qfz_worker *worker)
     qfz_regions_close(worker);
     qfz_trees_close(worker);
     qfz_filter_close(worker);
+    qfz_joins_close(worker);
     free(worker->ring_values);
     free(worker->ring_valid);
     free(worker->host_valid);
@@ -262,6 +282,7 @@ static qfz_status open_one(qfz_worker *worker, qfz_error *err)
     QFZ_TRY(choose_method(worker));
     QFZ_TRY(take_ring_room(worker));
     if (kind == QFZ_FILTER) QFZ_TRY(qfz_filter_open(worker));
+    if (kind == QFZ_JOINS) QFZ_TRY(qfz_joins_open(worker));
     return regions ? qfz_regions_open(worker) : QFZ_OK;
 }
 
@@ -485,6 +506,7 @@ static qfz_engine make_table(void)
     engine.paint = qfz_regions_paint;
     engine.saliency = qfz_levels_saliency;
     engine.tree = qfz_trees_build;
+    engine.joins = qfz_joins_find;
     engine.stream = &cuda_stream;
     engine.groups = &cuda_groups;
     engine.device = &cuda_device;

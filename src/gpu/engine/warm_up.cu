@@ -85,11 +85,18 @@ static qfz_status make_filter(qfz_worker *worker, warm_room *room, qfz_error *er
     return filter->resolve(worker, box, NULL, NULL, room->pixels, err);
 }
 
+static qfz_status make_joins(qfz_worker *worker, warm_room *room, qfz_error *err)
+{
+    const qfz_histogram *settled;
+    return qfz_engine_cuda.joins(worker, &room->summary, &settled, err);
+}
+
 static qfz_status make_any(qfz_worker *worker, warm_room *room, qfz_error *err)
 {
     switch (worker->spec.kind) {
     case QFZ_FILTER: return make_filter(worker, room, err);
     case QFZ_LEVELS: return make_levels(worker, room, err);
+    case QFZ_JOINS: return make_joins(worker, room, err);
     default: return make_regions(worker, room, err);
     }
 }

@@ -9,6 +9,8 @@
 #define QFZ_GPU_WORKER_CUH
 
 #include "core/filter.h"
+#include "core/histogram.h"
+#include "gpu/curve/level_counts.cuh"
 #include "gpu/filter/filter.cuh"
 #include "gpu/saliency/saliency_tile.cuh"
 #include "gpu/tree/forest_tree.cuh"
@@ -93,6 +95,22 @@ typedef struct qfz_filter_room {
     qfz_gpu_filter_item *some_items; /* a part of a download */
 } qfz_filter_room;
 
+/* Buffers for the levels of joins (engine_joins.cu). */
+typedef struct qfz_joins_room {
+    uint32_t *d_n;              /* of links, levels or runs */
+    unsigned long long *d_bins; /* of levels below n_bins, where all of them are */
+    uint32_t n_bins;            /* 0: levels are listed and sorted: d_levels and what follows it */
+    char *d_tile;               /* the memory of the members below, carved for each tile anew */
+    qfz_gpu_links links;
+    void *d_forest, *d_links_scratch;
+    uint32_t *d_edge_levels; /* as above */
+    uint32_t *d_levels[2];   /* in the place of the forest, after its last use */
+    qfz_gpu_level_run *d_runs;
+    void *d_sort;
+    qfz_gpu_level_run *runs; /* on the host: copy of d_runs */
+    qfz_histogram settled;
+} qfz_joins_room;
+
 struct qfz_worker {
     qfz_worker_spec spec;
     bool by_connect;         /* saliency and (alpha, omega)-components: by CONNECT, */
@@ -113,10 +131,11 @@ struct qfz_worker {
     uint8_t *d_valid;
     float *d_weights;        /* of the rule; no room where it has none */
     uint8_t *d_zeroed;       /* the tile's edges of level 0; no room without an area filter */
-    qfz_region_room regions; /* the worker's kind decides which of these four is in use */
+    qfz_region_room regions; /* the worker's kind decides which of these five is in use */
     qfz_level_room levels;
     qfz_tree_room trees;
     qfz_filter_room filter;
+    qfz_joins_room joins;
 };
 
 /* Makes the worker's device the current device of the calling thread, and err the error that the
@@ -205,6 +224,14 @@ qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary);
 qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_exterior *exterior, int level_bytes,
                                void *levels, qfz_error *err);
 qfz_status qfz_levels_work(qfz_worker *worker, qfz_part part);
+
+/* ---- Levels of joins ------------------------------------------------------------------------- */
+
+void qfz_joins_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_joins_open(qfz_worker *worker);
+void qfz_joins_close(qfz_worker *worker);
+qfz_status qfz_joins_find(qfz_worker *worker, qfz_summary *summary, const qfz_histogram **settled,
+                          qfz_error *err);
 
 /* ---- Groups of tiles, in the memory of the worker's tile ------------------------------------- */
 

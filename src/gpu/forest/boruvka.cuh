@@ -95,7 +95,8 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
 
 /* Computes links that give all pairs of ring pixels the same minimax levels as the forest; at most
  * n_ring - 1 links, in ascending order of level.  links has room for n_ring of them; their number
- * goes to *d_n, and links->n is not written.  The forest must keep the ring, and is destroyed. */
+ * goes to *d_n, and links->n is not written.  The forest must keep the ring.  Of the forest, best[]
+ * is overwritten, which was in use during its construction only. */
 size_t qfz_gpu_border_links_bytes(int32_t h, int32_t w);
 qfz_status qfz_gpu_border_links(qfz_gpu *gpu, const qfz_gpu_forest *forest, void *d_scratch,
                                 const qfz_gpu_links *links, uint32_t *d_n);
