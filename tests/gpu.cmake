@@ -106,6 +106,8 @@ function(qfz_add_races_test name cases)
             qfz_races qfz_races_host qfz_flags qfz_cmocka)
         target_include_directories(races_${name} PRIVATE
             $<TARGET_PROPERTY:sim_${name},INCLUDE_DIRECTORIES>)
+        target_compile_definitions(races_${name} PRIVATE
+            $<TARGET_PROPERTY:sim_${name},COMPILE_DEFINITIONS>)
         add_test(NAME races_${name} COMMAND races_${name} 1 ${cases})
         set_tests_properties(races_${name} PROPERTIES LABELS "races;long")
     endif()
@@ -190,6 +192,7 @@ qfz_add_engine_test(filter property/test_filter.c oracle/oracle.c ARGS 1 150)
 qfz_add_engine_test(filter_blocks gpu/test_filter_blocks.c ARGS 1 40)
 qfz_add_engine_test(saliency_type gpu/test_saliency_type.c ARGS 1 60)
 qfz_add_engine_test(joins gpu/test_joins.c oracle/oracle.c ARGS 1 60)
+qfz_add_races_test(joins 3)
 qfz_add_engine_test(large_methods gpu/test_large_methods.c SIM_ARGS 100)
 qfz_add_engine_test(groups gpu/test_groups.c gpu/stitched.c oracle/oracle.c ARGS 1 60)
 

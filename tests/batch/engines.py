@@ -126,6 +126,8 @@ for extra in ([], FILTER, ["--distance", "l2", "--nodata", "3"]):
             curve_by_ranks(extra, want, ranks, cuda_ranks)
     elif extra == FILTER:
         curve_by_ranks(extra, want, 1, 1)
+        got = printed(by("cuda", curve_of(*extra)) + ["--gpus", "0", "--gpu-memory", "4MB"], "4 MB")
+        test.check(got == want, "curve within 4 MB of a GPU: another curve")
     else:
         curve_in_phases(extra, want, 3)
 want = reference("zones", [])
