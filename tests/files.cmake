@@ -132,7 +132,7 @@ qfz_add_shell_test(real_counts ${CMAKE_CURRENT_SOURCE_DIR}/real/counts.sh ${QFZ_
 set_tests_properties(real_counts PROPERTIES LABELS cli)
 
 # The raster room, on rasters made in memory and on real and damaged ones.
-foreach(subject source mosaic valid tiling sink overviews parts retry faults georef table)
+foreach(subject source mosaic valid tiling sink blocks overviews parts retry faults georef table)
     qfz_add_test(test_raster_${subject} raster/test_${subject}.c)
     target_include_directories(test_raster_${subject} SYSTEM PRIVATE ${PROJ_INCLUDE_DIR})
     target_compile_definitions(test_raster_${subject} PRIVATE QFZ_TEST_DATA="${QFZ_TEST_DATA}")

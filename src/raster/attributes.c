@@ -11,7 +11,7 @@
 #include "raster/error_trap.h"
 #include "raster/object_store.h"
 #include "raster/output_format.h"
-#include "raster/sink_state.h"
+#include "raster/sink_blocks.h"
 
 struct qfz_attributes {
     const char *path; /* of the raster */
@@ -171,6 +171,7 @@ qfz_status qfz_attributes_add(qfz_attributes *attributes, const qfz_table_rows *
 qfz_status qfz_attributes_write(const qfz_attributes *attributes, qfz_sink *sink, qfz_error *err)
 {
     qfz_error_trap trap;
+    QFZ_TRY(qfz_sink_blocks_end(sink, true, err));
     qfz_error_trap_begin(&trap);
     const bool ok =
         GDALSetDefaultRAT(GDALGetRasterBand(sink->dataset, 1), attributes->table) == CE_None;

@@ -16,6 +16,7 @@
 #include "raster/part_folder.h"
 #include "raster/paths.h"
 #include "raster/retry_vsi.h"
+#include "raster/sink_blocks.h"
 #include "raster/sink_copy.h"
 #include "raster/sink_pixels.h"
 #include "raster/sink_state.h"
@@ -62,6 +63,7 @@ static qfz_status init_sink(qfz_sink *sink, const qfz_sink_options *options,
     sink->spec = *spec;
     sink->overwrite = options->output.overwrite || spec->n_parts > 0;
     sink->retry = options->output.retry;
+    sink->n_threads = options->n_threads;
     if (spec->n_parts > 0) {
         QFZ_TRY(qfz_part_path(&sink->path, spec, err));
         if (qfz_object_is(spec->path)) QFZ_TRY(qfz_text_copy(&sink->whole, spec->path, err));
@@ -71,7 +73,8 @@ static qfz_status init_sink(qfz_sink *sink, const qfz_sink_options *options,
         QFZ_TRY(qfz_text_copy(&sink->path, spec->path, err));
     }
     sink->spec.path = sink->path;
-    if (pthread_mutex_init(&sink->lock, NULL) != 0)
+    if (pthread_mutex_init(&sink->lock, NULL) != 0 ||
+        pthread_rwlock_init(&sink->blocks_lock, NULL) != 0)
         return qfz_fail(err, QFZ_ENOMEM, "%s: out of memory for a lock", sink->path);
     sink->has_lock = true;
     return QFZ_OK;
@@ -203,7 +206,10 @@ static qfz_status read_locked(qfz_sink *sink, qfz_box box, void *pixels, uint8_t
 {
     const int64_t n = qfz_box_h(box) * qfz_box_w(box);
     qfz_error_trap trap;
-    if (sink->committed) QFZ_TRY(reopen(sink, err));
+    if (sink->committed)
+        QFZ_TRY(reopen(sink, err));
+    else
+        QFZ_TRY(qfz_sink_blocks_end(sink, true, err));
     if (!sink->dataset) return qfz_fail(err, QFZ_EIO, "%s: writing failed before", sink->path);
     qfz_error_trap_begin(&trap);
     if (!sink->committed && !sink->is_read) GDALFlushCache(sink->dataset);
@@ -300,6 +306,7 @@ static qfz_status finish_locked(qfz_sink *sink, qfz_error *err)
 {
     if (sink->finished) return QFZ_OK;
     if (sink->why.status != QFZ_OK) return qfz_fail(err, sink->why.status, "%s", sink->why.message);
+    QFZ_TRY(qfz_sink_blocks_end(sink, false, err));
     QFZ_TRY(build_overviews(sink, err));
     QFZ_TRY(close_dataset(sink, err));
     QFZ_TRY(qfz_sink_check_attributes(sink, err));
@@ -362,12 +369,16 @@ void qfz_sink_close(qfz_sink *sink)
 {
     if (!sink) return;
     (void)close_dataset(sink, NULL);
+    qfz_sink_blocks_close(sink);
     if (!sink->committed) {
         qfz_placement_take_back(&sink->placement);
         qfz_temp_delete(sink->temp);
         qfz_temp_delete(sink->work);
     }
-    if (sink->has_lock) (void)pthread_mutex_destroy(&sink->lock);
+    if (sink->has_lock) {
+        (void)pthread_mutex_destroy(&sink->lock);
+        (void)pthread_rwlock_destroy(&sink->blocks_lock);
+    }
     qfz_format_fini(&sink->format);
     free(sink->mask_rows);
     free(sink->work);

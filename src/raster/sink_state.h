@@ -10,6 +10,8 @@
 #include "raster/placement.h"
 #include "raster/sink.h"
 
+typedef struct qfz_sink_blocks qfz_sink_blocks; /* sink_blocks.c */
+
 struct qfz_sink {
     qfz_sink_spec spec; /* y0 and y1 are always set: the rows of the file */
     qfz_format format;
@@ -18,18 +20,22 @@ struct qfz_sink {
     char *whole;          /* of a part in a bucket: the VRT that is deleted before the part appears;
                              else NULL */
     char *work;           /* format.copies: the GTiff that is copied; else NULL */
-    GDALDatasetH dataset; /* being written; after commit the complete file, opened for reading */
+    GDALDatasetH dataset; /* being written; after commit the complete file, opened for reading; NULL
+                             while blocks is set */
     GDALRasterBandH mask;
-    int block_w, block_h; /* of a TIFF, else 0 */
-    bool takes_blocks;    /* blocks hold one band each, in the type that the caller writes */
-    uint8_t *mask_rows;   /* buffer for mask values */
+    int block_w, block_h;    /* of a TIFF, else 0 */
+    bool takes_blocks;       /* blocks hold one band each, in the type that the caller writes */
+    qfz_sink_blocks *blocks; /* blocks are written past GDAL, else NULL */
+    bool no_blocks;          /* no more blocks are written past GDAL */
+    int n_threads;           /* that may encode one box; 0: one for each processor */
+    uint8_t *mask_rows;      /* buffer for mask values */
     int64_t mask_px;
     qfz_retry retry;
     qfz_placement placement; /* of a file that has its name, until commit */
     bool overwrite;          /* the file may replace another one */
     bool placed;
     bool is_fresh; /* no journal: existing side files are not left over from the same job */
-    bool has_lock; /* lock is initialised */
+    bool has_lock; /* lock and blocks_lock are initialised */
     bool is_read; /* it has been read: threads of GDAL compress no blocks any more, which a read may
                      not find */
     bool finished, committed;
@@ -40,6 +46,7 @@ struct qfz_sink {
     int64_t n_attributes; /* rows of its attribute table; 0: none */
     double copy_from;     /* the share of the end that is done before the copy */
     pthread_mutex_t lock;
+    pthread_rwlock_t blocks_lock; /* of blocks; taken after lock */
 };
 
 /* After the file was closed: QFZ_EIO unless its attribute table reads back with as many rows as it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sink_write.c - boxes of pixels on their way into a file: whole blocks of a TIFF go past GDAL's
- * cache, all others through it. */
+/* sink_write.c - boxes of pixels on their way into a file: whole blocks of a TIFF go past GDAL
+ * (sink_blocks.h) or at least past its cache, all others through it. */
 #include "raster/sink_write.h"
 
 #include <cpl_string.h>
@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "raster/boxes.h"
 #include "raster/error_trap.h"
+#include "raster/sink_blocks.h"
 #include "raster/sink_pixels.h"
 #include "raster/sink_state.h"
 
@@ -24,6 +25,14 @@ static qfz_status check_open(const qfz_sink *sink, qfz_error *err)
     if (sink->why.status != QFZ_OK) return qfz_fail(err, sink->why.status, "%s", sink->why.message);
     if (!sink->committed) return QFZ_OK;
     return qfz_fail(err, QFZ_EIO, "%s: it is already complete", sink->path);
+}
+
+static qfz_status check_open_unlocked(qfz_sink *sink, qfz_error *err)
+{
+    (void)pthread_mutex_lock(&sink->lock);
+    const qfz_status st = check_open(sink, err);
+    (void)pthread_mutex_unlock(&sink->lock);
+    return st;
 }
 
 /* Writes validity 1 as 255, GDAL's value in masks. */
@@ -75,6 +84,7 @@ static qfz_status write_locked(qfz_sink *sink, qfz_box box, const void *pixels,
     CPLErr done = CE_None;
     qfz_status st = QFZ_OK;
     QFZ_TRY(check_open(sink, err));
+    QFZ_TRY(qfz_sink_blocks_end(sink, true, err));
     qfz_error_trap_begin(&trap);
     if (pixels) done = qfz_sink_move_pixels(sink, GF_Write, box, (void *)(uintptr_t)pixels);
     if (done == CE_None && sink->mask) st = write_mask(sink, box, valid, &done, err);
@@ -103,20 +113,6 @@ static qfz_status write_block(qfz_sink *sink, int band, qfz_box part, void *bloc
     return qfz_sink_keep_failure(sink, qfz_error_trap_fail_box(&trap, err, sink->path, part), err);
 }
 
-/* Copies a part of a plane, stride_px pixels wide, into the upper left corner of a block, and zeros
- * into the rest. */
-static void fill_block(const qfz_sink *sink, char *block, const char *from, int64_t stride_px,
-                       qfz_box part)
-{
-    const size_t px_bytes = qfz_out_type_bytes(sink->spec.type);
-    const size_t row_bytes = (size_t)sink->block_w * px_bytes;
-    const int64_t h = qfz_box_h(part), w = qfz_box_w(part);
-    if (h < sink->block_h || w < sink->block_w) memset(block, 0, row_bytes * (size_t)sink->block_h);
-    for (int64_t y = 0; y < h; y++)
-        memcpy(block + (size_t)y * row_bytes, from + (size_t)(y * stride_px) * px_bytes,
-               (size_t)w * px_bytes);
-}
-
 static qfz_status write_plane(qfz_sink *sink, int band, qfz_box box, const char *plane, char *block,
                               qfz_error *err)
 {
@@ -128,7 +124,7 @@ static qfz_status write_plane(qfz_sink *sink, int band, qfz_box box, const char 
         for (part.x0 = box.x0; part.x0 < box.x1 && st == QFZ_OK; part.x0 = part.x1) {
             const int64_t at = (part.y0 - box.y0) * w + part.x0 - box.x0;
             part.x1 = least(part.x0 + sink->block_w, box.x1);
-            fill_block(sink, block, plane + (size_t)at * px_bytes, w, part);
+            qfz_sink_fill_block(sink, block, plane + (size_t)at * px_bytes, w, part);
             (void)pthread_mutex_lock(&sink->lock);
             st = write_block(sink, band, part, block, err);
             (void)pthread_mutex_unlock(&sink->lock);
@@ -189,6 +185,12 @@ qfz_status qfz_sink_write(qfz_sink *sink, qfz_box box, const void *pixels, const
     if (isfinite(sink->format.most) && !GDALDataTypeIsFloating(sink->format.buffer_type))
         QFZ_TRY(check_fits(sink, box, pixels, err));
     const bool by_blocks = sink->takes_blocks && has_whole_blocks(sink, box);
+    if (by_blocks && !sink->mask && sink->format.overviews == QFZ_OVERVIEWS_NONE) {
+        bool written;
+        QFZ_TRY(check_open_unlocked(sink, err));
+        QFZ_TRY(qfz_sink_blocks_write(sink, box, pixels, &written, err));
+        if (written) return QFZ_OK;
+    }
     if (by_blocks) QFZ_TRY(write_blocks(sink, box, pixels, err));
     if (by_blocks && !sink->mask) return QFZ_OK;
     (void)pthread_mutex_lock(&sink->lock);

@@ -177,6 +177,15 @@ ssize_t __wrap_pwrite(int file, const void *data, size_t bytes, off_t offset)
 
 static char folder[] = "/tmp/qfz_retry_XXXXXX";
 
+static qfz_status write_block(qfz_sink *sink, qfz_box box, const uint32_t *noise, qfz_error *err)
+{
+    uint32_t part[64 * 64];
+    const int64_t w = qfz_box_w(box);
+    for (int64_t y = box.y0; y < box.y1; y++)
+        memcpy(part + (y - box.y0) * w, noise + y * SIDE + box.x0, (size_t)w * sizeof *part);
+    return qfz_sink_write(sink, box, part, NULL, err);
+}
+
 /* Writes noise in small blocks, which makes many writes. */
 static qfz_status write_noise(const char *format, int retries, uint32_t *noise, qfz_error *err)
 {
@@ -196,16 +205,20 @@ static qfz_status write_noise(const char *format, int retries, uint32_t *noise, 
                                 .type = QFZ_OUT_U32,
                                 .max_value = 4294967295.0,
                                 .has_nodata = true};
-    uint32_t x = 1;
+    uint32_t random = 1;
     for (int i = 0; i < SIDE * SIDE; i++)
-        noise[i] = x = x * 1664525u + 1013904223u;
+        noise[i] = random = random * 1664525u + 1013904223u;
     const int of = writes.number;
     writes.number = 0;
     GDALClose(make("/vsimem/f.tif", SIDE, SIDE, 1, GDT_Byte, NULL));
     qfz_source *const source = open_it(&input);
     writes.number = of;
     qfz_status st = qfz_sink_create(&sink, source, &output, &spec, err);
-    if (st == QFZ_OK) st = qfz_sink_write(sink, (qfz_box){0, 0, SIDE, SIDE}, noise, NULL, err);
+    for (int y = 0; y < SIDE && st == QFZ_OK; y += 64) {
+        const int end = y + 64 < SIDE ? y + 64 : SIDE;
+        for (int x = 0; x < SIDE && st == QFZ_OK; x += 64)
+            st = write_block(sink, (qfz_box){y, x, end, x + 64 < SIDE ? x + 64 : SIDE}, noise, err);
+    }
     if (st == QFZ_OK) st = qfz_sink_commit(sink, err);
     qfz_sink_close(sink);
     qfz_source_close(source);
