@@ -134,7 +134,7 @@ typedef enum qfz_type { QFZ_U8 = 0, QFZ_I8, QFZ_U16, QFZ_I16, QFZ_U32, QFZ_I32, 
 typedef enum qfz_distance { QFZ_L1 = 0, QFZ_L2, QFZ_LINF, QFZ_SAM } qfz_distance;
 
 typedef enum qfz_engine_choice {
-    QFZ_ENGINE_AUTO = 0, /* CUDA where it can do the work, else the CPU */
+    QFZ_ENGINE_AUTO = 0, /* CUDA where it can do the work and would finish first, else the CPU */
     QFZ_ENGINE_CPU,
     QFZ_ENGINE_CUDA
 } qfz_engine_choice;
@@ -712,7 +712,8 @@ typedef struct qfz_session qfz_session;
 
 typedef struct qfz_session_options {
     size_t struct_size;
-    qfz_engine_choice engine; /* AUTO and an image in DEVICE memory: CUDA */
+    qfz_engine_choice engine; /* AUTO and an image in DEVICE memory: CUDA; in HOST memory, of fewer
+                                 than 256 * 256 pixels: the CPU */
     int n_threads;            /* of the CPU engine; 0: 1 */
     int gpu;                  /* CUDA engine: device number, from 0 */
     const char *gpu_method;   /* CUDA engine: a published method; NULL: the fastest; borrowed */

@@ -69,6 +69,10 @@ static qfz_status need_cpu(qfz_session *s, const char *what, qfz_error *err)
     return QFZ_OK;
 }
 
+/* Of fewer pixels, the CPU has finished before a GPU begins: docs/dev/measurements/
+ * 2026-11-27-writers.md. */
+static const int64_t least_px_of_gpu = 256 * 256;
+
 /* Device number 0 without a method is what any GPU engine offers, so AUTO and the CPU remain
  * possible; anything else, and an image in device memory, needs CUDA. */
 static qfz_status choose_engine(qfz_session *s, qfz_error *err)
@@ -81,7 +85,9 @@ static qfz_status choose_engine(qfz_session *s, qfz_error *err)
             err, QFZ_EARG,
             "the CPU engine cannot read an image in device memory; the CUDA engine can");
     s->requested = any_gpu && !on_device ? o->engine : QFZ_ENGINE_CUDA;
-    const qfz_device_request request = {.engine = s->requested,
+    const bool is_small = (int64_t)s->image.h * s->image.w < least_px_of_gpu;
+    const bool takes_cpu = s->requested == QFZ_ENGINE_AUTO && is_small;
+    const qfz_device_request request = {.engine = takes_cpu ? QFZ_ENGINE_CPU : s->requested,
                                         .gpus = any_gpu ? NULL : &o->gpu,
                                         .n_gpus = 1,
                                         .method = o->gpu_method};
