@@ -246,8 +246,8 @@ typedef struct qfz_engine {
     /* Upper bound of the host memory of a worker beside the tile's pixels, in bytes per pixel. */
     int64_t (*bytes_per_px)(const qfz_rule *rule, qfz_kind kind);
 
-    /* Begins a tile.  Its validity, and without stream its pixels, are borrowed until the next
-     * load().  With stream, stream->rows() passes the pixels afterwards. */
+    /* Begins a tile.  Its validity, its levels of edges, and without stream its pixels, are
+     * borrowed until the next load().  With stream, stream->rows() passes the pixels afterwards. */
     qfz_status (*load)(qfz_worker *worker, const qfz_image *tile, qfz_error *err);
 
     /* Fills a summary that qfz_summary_init() made for the tile's box. */

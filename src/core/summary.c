@@ -182,9 +182,10 @@ qfz_status qfz_summary_take_zeroed(qfz_summary *summary, const qfz_image *tile, 
     return QFZ_OK;
 }
 
-static qfz_status take_edges(qfz_summary *summary, const qfz_image *tile, int n_dirs,
-                             qfz_error *err)
+qfz_status qfz_summary_take_edges(qfz_summary *summary, const qfz_image *tile, const qfz_rule *rule,
+                                  qfz_error *err)
 {
+    const int n_dirs = qfz_n_dirs(rule);
     if (!tile->edges) return QFZ_OK;
     QFZ_TRY(QFZ_NEW(&summary->edges, n_dirs * summary->n_ring, err));
     for (int64_t i = 0; i < summary->n_ring; i++) {
@@ -202,7 +203,7 @@ qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, co
     const qfz_rows all = {0, tile->h, tile->pixels, tile->h * tile->w};
     qfz_ring_take(tile, &all, summary->values, summary->valid);
     QFZ_TRY(qfz_summary_take_zeroed(summary, tile, err));
-    return take_edges(summary, tile, qfz_n_dirs(rule), err);
+    return qfz_summary_take_edges(summary, tile, rule, err);
 }
 
 void qfz_exterior_place_cross(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,

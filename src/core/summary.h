@@ -170,6 +170,10 @@ qfz_status qfz_summary_take_ring(qfz_summary *summary, const qfz_image *tile, co
 /* The edges of level 0 alone: summary->zeroed, if the tile has any. */
 qfz_status qfz_summary_take_zeroed(qfz_summary *summary, const qfz_image *tile, qfz_error *err);
 
+/* The levels of edges alone: summary->edges, if the tile has any. */
+qfz_status qfz_summary_take_edges(qfz_summary *summary, const qfz_image *tile, const qfz_rule *rule,
+                                  qfz_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,6 +26,10 @@ static qfz_status check_image(const qfz_image *image, qfz_error *err)
     if (!image->pixels) return qfz_fail(err, QFZ_EARG, "the pixels of the image are NULL");
     if (image->memory != QFZ_MEMORY_HOST && image->memory != QFZ_MEMORY_DEVICE)
         return qfz_fail(err, QFZ_EARG, "%d is no kind of memory", (int)image->memory);
+    if (image->memory == QFZ_MEMORY_DEVICE && image->edges)
+        return qfz_fail(err, QFZ_EARG,
+                        "an image in device memory has no levels of edges (qfz_image.edges); copy "
+                        "the image to host memory");
     if (image->edges_are_float != 0 && (image->edges_are_float != 1 || !image->edges))
         return qfz_fail(err, QFZ_EARG, "qfz_image.edges_are_float is %d; it must be 0%s",
                         image->edges_are_float, image->edges ? " or 1" : " without edges");
@@ -106,7 +110,6 @@ static qfz_status fill(qfz_session *s, const qfz_image *image, const qfz_criteri
     s->n_threads = s->options.n_threads > 0 ? s->options.n_threads : 1;
     QFZ_TRY(check_image(&s->image, err));
     QFZ_TRY(qfz_criterion_check(criterion, err));
-    if (s->image.edges) QFZ_TRY(need_cpu(s, "levels of edges (qfz_image.edges)", err));
     if (s->image.zeroed) QFZ_TRY(need_cpu(s, "edges of level 0 (qfz_image.zeroed)", err));
     QFZ_TRY(choose_engine(s, err));
     return set_rule(s, criterion, err);

@@ -25,10 +25,12 @@ typedef struct problem {
     const uint64_t *row_mass; /* h, or NULL */
     const void *pixels;       /* planes */
     const uint8_t *valid;
+    const uint32_t *edges; /* planes of levels, or NULL */
     uint8_t want[MAX_PX];
 } problem;
 
 static uint8_t pixel_room[MAX_PX * MAX_BANDS * 4], valid_room[MAX_PX];
+static uint32_t edge_room[MAX_PX * QFZ_MAX_DIRS];
 static uint64_t mass_room[MAX_PX];
 
 /* ---- Problems. */
@@ -52,6 +54,20 @@ static void set_value(qfz_type type, int64_t i, double value)
     case QFZ_I32: ((int32_t *)(void *)pixel_room)[i] = (int32_t)(value * 8e6 - 1e9); break;
     default: ((float *)(void *)pixel_room)[i] = (float)(value / 3); break;
     }
+}
+
+/* Levels of edges in the place of those of pixels; some edges are missing. */
+static void make_edges(problem *p, int shape, int64_t range)
+{
+    const int64_t missing = check_pick(4) * 15;
+    for (int64_t i = 0; i < qfz_n_dirs(&p->rule) * p->h * p->w; i++) {
+        const double value = value_at(shape, i / p->w % p->h, i % p->w, range);
+        const float single = (float)(value / 3);
+        edge_room[i] = (uint32_t)value;
+        if (p->rule.edges_are_float) memcpy(&edge_room[i], &single, sizeof single);
+        if (check_chance(missing)) edge_room[i] = QFZ_NO_EDGE;
+    }
+    p->edges = edge_room;
 }
 
 static void make(problem *p)
@@ -79,12 +95,20 @@ static void make(problem *p)
                          .n_bands = n_bands,
                          .min_mass = 2 + (uint64_t)check_pick((int64_t)most[check_pick(5)])};
     if (check_chance(5)) p->rule.min_mass = UINT64_C(1) << 40; /* more than blocks can add up */
+    p->edges = NULL;
+    if (check_chance(30)) {
+        p->rule.edge_levels = true;
+        p->rule.edges_are_float = check_chance(50);
+        p->rule.max_edge = p->rule.edges_are_float ? 0x7f800000u : QFZ_NO_EDGE - 1;
+        make_edges(p, shape, range);
+    }
     p->rule.alpha_level = qfz_top_level(&p->rule);
     check_describe("%dx%d, %d bands of type %d, shape %d of %d values, %d %% holes, distance %d, "
-                   "%d-connected, N %llu%s",
+                   "%d-connected, N %llu%s%s",
                    (int)p->h, (int)p->w, n_bands, (int)type, shape, (int)range, (int)holes,
                    (int)p->rule.distance, p->rule.connectivity,
-                   (unsigned long long)p->rule.min_mass, p->row_mass ? ", weights" : "");
+                   (unsigned long long)p->rule.min_mass, p->row_mass ? ", weights" : "",
+                   p->edges ? ", with edges" : "");
 }
 
 /* ---- Tiles. */
@@ -95,6 +119,7 @@ typedef struct tiles {
     qfz_stitch *stitch;
     qfz_box box;
     uint8_t pixels[MAX_PX * MAX_BANDS * 4], valid[MAX_PX], got[MAX_PX];
+    uint32_t edges[MAX_PX * QFZ_MAX_DIRS];
 } tiles;
 
 static void load(tiles *t, const qfz_engine *engine, int64_t tile)
@@ -107,6 +132,8 @@ static void load(tiles *t, const qfz_engine *engine, int64_t tile)
     for (int64_t i = 0; i < h * w; i++) {
         const int64_t from = (t->box.y0 + i / w) * p->w + t->box.x0 + i % w;
         t->valid[i] = p->valid ? p->valid[from] : 1;
+        for (int64_t d = 0; p->edges && d < qfz_n_dirs(&p->rule); d++)
+            t->edges[d * h * w + i] = p->edges[d * p->h * p->w + from];
         for (int64_t b = 0; b < p->rule.n_bands; b++)
             memcpy(t->pixels + (size_t)(b * h * w + i) * bytes,
                    (const uint8_t *)p->pixels + (size_t)(b * p->h * p->w + from) * bytes, bytes);
@@ -116,7 +143,8 @@ static void load(tiles *t, const qfz_engine *engine, int64_t tile)
                              .n_bands = p->rule.n_bands,
                              .type = p->rule.type,
                              .pixels = t->pixels,
-                             .valid = p->valid ? t->valid : NULL};
+                             .valid = p->valid ? t->valid : NULL,
+                             .edges = p->edges ? t->edges : NULL};
     ok(qfz_engine_load(engine, t->worker, &image, &err), &err);
 }
 

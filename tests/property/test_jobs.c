@@ -195,7 +195,7 @@ static void choose_levels(problem *p)
 {
     qfz_criterion *const m = &p->base.criterion;
     const qfz_image *const image = &p->r.image;
-    if (TEST_ENGINE != QFZ_ENGINE_CUDA && check_chance(30)) {
+    if (check_chance(30)) {
         write_edges(p);
         p->base.edges = p->edges;
         p->o = oracle_open_edges(image, m->connectivity, p->planes);
@@ -514,11 +514,12 @@ static void painted_is(const problem *p, const char *path, const char *what, con
     grid_free(&g);
 }
 
-/* The published methods of saliency and simplify, and none, in turn; on the CUDA engine only. */
-static const char *tree_method(void)
+/* The published methods of saliency and simplify, and none, in turn; on the CUDA engine only, and
+ * without a raster of edges. */
+static const char *tree_method(const problem *p)
 {
     static const char *const methods[] = {NULL, "connect-v1", "connect-v2"};
-    return TEST_ENGINE == QFZ_ENGINE_CUDA ? methods[check_pick(3)] : NULL;
+    return TEST_ENGINE == QFZ_ENGINE_CUDA && !p->planes ? methods[check_pick(3)] : NULL;
 }
 
 /* The pixels of those regions of level 0 whose values differ by more than omega in some band. */
@@ -562,7 +563,7 @@ static void simplify_equals(problem *p, uint32_t *want)
     oracle_paint(&p->r.image, want, n, painted);
     job.dst = scratch("painted.tif");
     for (int i = 0; i < n_variants(VARIANTS); i++) {
-        job.gpu_method = tree_method();
+        job.gpu_method = tree_method(p);
         job.labels = check_chance(70) ? scratch("labels.tif") : NULL;
         job.regions = i == 0 || check_chance(40) ? scratch("regions.csv") : NULL;
         snprintf(what, sizeof what, "simplify alpha %.17g omega %.17g (%d), %s",
@@ -668,7 +669,7 @@ static void saliency_equals(problem *p, uint32_t *labels)
         for (int i = 0; i < n_variants(layout ? 2 : VARIANTS); i++) {
             job.layout = (qfz_layout)layout;
             job.dst = layout ? scratch("layout.tif") : edges;
-            job.gpu_method = tree_method();
+            job.gpu_method = tree_method(p);
             snprintf(what, sizeof what, "saliency %s, %s", names[layout], variant(&job, i));
             if (!runs(p, &job, what, 0)) continue;
             if (layout == QFZ_KHALIMSKY)

@@ -30,7 +30,7 @@ static void make(problem *p, int64_t side)
         p->criterion.n_weights = p->r.image.n_bands;
     }
     p->edges = (raster_edges){0};
-    if (TEST_ENGINE != QFZ_ENGINE_CUDA && check_chance(30)) {
+    if (check_chance(30)) {
         p->edges = raster_edges_make(&p->r.image, p->criterion.connectivity);
         p->r.image.edges = p->edges.levels;
         p->r.image.edges_are_float = p->edges.are_float;

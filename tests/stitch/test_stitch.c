@@ -36,7 +36,7 @@ static void make(problem *p)
                          .type = image->type,
                          .n_bands = image->n_bands};
     p->edges = (raster_edges){0};
-    if (TEST_ENGINE != QFZ_ENGINE_CUDA && check_chance(30)) {
+    if (check_chance(30)) {
         p->edges = raster_edges_make(image, p->rule.connectivity);
         p->r.image.edges = p->edges.levels;
         p->rule.edge_levels = true;

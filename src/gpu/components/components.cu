@@ -147,7 +147,8 @@ template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_
 
 bool qfz_blocks_read_values(const qfz_rule *rule)
 {
-    return rule->n_bands == 1 && !rule->edge_bits && !rule->weights && rule->min_mass == 0;
+    return rule->n_bands == 1 && !rule->edge_bits && !rule->edge_levels && !rule->weights &&
+           rule->min_mass == 0;
 }
 
 layout qfz_blocks_take(qfz_carve *cached, qfz_carve *carve, int32_t h, int32_t w)

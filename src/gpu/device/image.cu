@@ -20,6 +20,7 @@ struct plane_view {
     const uint8_t *valid;
     const float *weights;
     const uint8_t *zeroed;
+    const uint32_t *edges;
 };
 
 /* The output: one of the pointers is NULL. */
@@ -29,27 +30,35 @@ struct planes_out {
     uint32_t *levels;
 };
 
+/* Reads four values of a row, 0 beyond its end. */
+template <typename T>
+__device__ __forceinline__ void load_four(const T *row, int32_t x, int32_t w, bool aligned,
+                                          T four[FOUR])
+{
+    struct alignas(sizeof(T) * FOUR) quad {
+        T px[FOUR];
+    };
+    if (aligned) {
+        const quad all = *reinterpret_cast<const quad *>(row + x);
+#pragma unroll
+        for (int i = 0; i < FOUR; i++)
+            four[i] = all.px[i];
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < FOUR; i++)
+        four[i] = x + i < w ? row[x + i] : T(0);
+}
+
 /* The four pixels from column x on, and one pixel on either side. */
 template <typename T> struct row_part {
     T px[FOUR + 2];
 
     __device__ __forceinline__ void load(const T *row, int32_t x, int32_t w, bool aligned)
     {
-        struct alignas(sizeof(T) * FOUR) quad {
-            T px[FOUR];
-        };
         px[0] = x > 0 ? row[x - 1] : T(0);
         px[FOUR + 1] = x + FOUR < w ? row[x + FOUR] : T(0);
-        if (aligned) {
-            const quad all = *reinterpret_cast<const quad *>(row + x);
-#pragma unroll
-            for (int i = 0; i < FOUR; i++)
-                px[1 + i] = all.px[i];
-            return;
-        }
-#pragma unroll
-        for (int i = 0; i < FOUR; i++)
-            px[1 + i] = x + i < w ? row[x + i] : T(0);
+        load_four(row, x, w, aligned, px + 1);
     }
 };
 } // namespace
@@ -195,6 +204,17 @@ static __device__ __forceinline__ void walk(const plane_view &view, const WORK &
         work(y, x);
 }
 
+template <int DIRS>
+static __device__ __forceinline__ void store(const plane_view &view, const planes_out &out,
+                                             int32_t y, int32_t x, uint32_t levels[DIRS * FOUR])
+{
+    set_zeroed<DIRS>(view, y, x, levels);
+    if (out.joins)
+        store_joins<DIRS>(view, out, y, x, levels);
+    else
+        store_levels<DIRS>(view, out, y, x, levels);
+}
+
 template <typename T, int DISTANCE, bool WEIGHTED, int DIRS>
 static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     k_find_edges(plane_view view, const T *__restrict__ pixels, planes_out out)
@@ -202,11 +222,23 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     walk(view, [&](int32_t y, int32_t x) {
         uint32_t levels[DIRS * FOUR];
         find_levels<T, DISTANCE, WEIGHTED, DIRS>(view, pixels, y, x, levels);
-        set_zeroed<DIRS>(view, y, x, levels);
-        if (out.joins)
-            store_joins<DIRS>(view, out, y, x, levels);
-        else
-            store_levels<DIRS>(view, out, y, x, levels);
+        store<DIRS>(view, out, y, x, levels);
+    });
+}
+
+/* From rule->edge_levels.  out.levels may be the planes themselves: a thread reads and writes the
+ * same places. */
+template <int DIRS>
+static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
+    k_take_levels(plane_view view, planes_out out)
+{
+    walk(view, [&](int32_t y, int32_t x) {
+        uint32_t levels[DIRS * FOUR];
+#pragma unroll
+        for (int d = 0; d < DIRS; d++)
+            load_four(view.edges + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned,
+                      levels + d * FOUR);
+        store<DIRS>(view, out, y, x, levels);
     });
 }
 
@@ -247,9 +279,10 @@ static plane_view view_of(const qfz_gpu_image *image, const qfz_rule *rule, plan
     const bool aligned = image->w % FOUR == 0 &&
                          is_aligned(image->d_pixels, qfz_type_bytes(image->type)) &&
                          is_aligned(image->d_valid, 1) && is_aligned(zeroed, 1) &&
-                         is_aligned(out.joins, 1) && is_aligned(out.levels, sizeof(uint32_t));
+                         is_aligned(image->d_edges, sizeof(uint32_t)) && is_aligned(out.joins, 1) &&
+                         is_aligned(out.levels, sizeof(uint32_t));
     return plane_view{image->h,       image->w,         image->n_bands, aligned,
-                      image->d_valid, image->d_weights, zeroed};
+                      image->d_valid, image->d_weights, zeroed,         image->d_edges};
 }
 
 static dim3 grid_of(const qfz_gpu_image *image)
@@ -293,10 +326,21 @@ static qfz_status launch_type(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     return qfz_fail(gpu->err, QFZ_EARG, "distance %d", (int)rule->distance);
 }
 
+static qfz_status launch_planes(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                                planes_out out)
+{
+    const plane_view view = view_of(image, rule, out);
+    const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
+    if (rule->connectivity == 8)
+        return qfz_launch(gpu, k_take_levels<4>, grid, block, 0, view, out);
+    return qfz_launch(gpu, k_take_levels<2>, grid, block, 0, view, out);
+}
+
 static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                              planes_out out)
 {
     QFZ_TRY(check_size(gpu, image));
+    if (rule->edge_levels) return launch_planes(gpu, image, rule, out);
     switch (image->type) {
     case QFZ_U8: return launch_type<uint8_t>(gpu, image, rule, out);
     case QFZ_I8: return launch_type<int8_t>(gpu, image, rule, out);
@@ -329,6 +373,7 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
  * area filter sets some levels to 0. */
 static qfz_gpu_edge_form form_of(const qfz_rule *rule)
 {
+    if (rule->edge_levels) return QFZ_EDGES_LEVELS;
     if (rule->n_bands > 1 || rule->weights || rule->min_mass > 0) return QFZ_EDGES_LEVELS;
     if (rule->distance == QFZ_L2 && !qfz_type_is_float(rule->type)) return QFZ_EDGES_LEVELS;
     switch (rule->type) {
@@ -348,9 +393,14 @@ bool qfz_gpu_edges_need_levels(const qfz_rule *rule)
     return form_of(rule) == QFZ_EDGES_LEVELS;
 }
 
+bool qfz_gpu_edges_are_wide(const qfz_rule *rule)
+{
+    return form_of(rule) >= QFZ_EDGES_WIDE;
+}
+
 size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px)
 {
-    if (form_of(rule) < QFZ_EDGES_WIDE) return 0;
+    if (rule->edge_levels || !qfz_gpu_edges_are_wide(rule)) return 0;
     return (size_t)qfz_n_dirs(rule) * (size_t)n_px * sizeof(uint32_t);
 }
 
@@ -382,17 +432,18 @@ static uint32_t bias_of(qfz_type type)
 qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                               uint32_t *d_edge_levels, qfz_gpu_edges *edges)
 {
+    uint32_t *const d_levels = rule->edge_levels ? image->d_edges : d_edge_levels;
     qfz_gpu_edges made = {};
     made.h = image->h;
     made.w = image->w;
     made.connectivity = rule->connectivity;
     made.form = form_of(rule);
-    if (made.form >= QFZ_EDGES_WIDE && d_edge_levels) made.form = QFZ_EDGES_LEVELS;
+    if (made.form >= QFZ_EDGES_WIDE && d_levels) made.form = QFZ_EDGES_LEVELS;
     made.d_valid = image->d_valid;
     QFZ_TRY(qfz_max_level(rule, &made.max_level, gpu->err));
     if (made.form == QFZ_EDGES_LEVELS) {
-        QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_edge_levels}));
-        made.d_levels = d_edge_levels;
+        QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_levels}));
+        made.d_levels = d_levels;
     } else {
         QFZ_TRY(check_size(gpu, image));
         made.bias = bias_of(rule->type);
@@ -400,4 +451,27 @@ qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     }
     *edges = made;
     return QFZ_OK;
+}
+
+/* ---- Missing edges --------------------------------------------------------------------------- */
+
+enum { DROP_THREADS = 256 };
+
+template <typename T>
+static __global__ void __launch_bounds__(DROP_THREADS)
+    k_drop_missing(const uint32_t *__restrict__ edges, int64_t n, T *saliency)
+{
+    const int64_t i = (int64_t)blockIdx.x * DROP_THREADS + threadIdx.x;
+    if (i < n && edges[i] == QFZ_NONE) saliency[i] = (T)QFZ_NONE;
+}
+
+qfz_status qfz_gpu_drop_missing(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_saliency)
+{
+    const int64_t n = (int64_t)edges->connectivity / 2 * edges->h * edges->w;
+    const dim3 grid(qfz_launch_blocks(n, DROP_THREADS)), block(DROP_THREADS);
+    if (qfz_gpu_is_narrow(edges))
+        return qfz_launch(gpu, k_drop_missing<uint16_t>, grid, block, 0, edges->d_levels, n,
+                          static_cast<uint16_t *>(d_saliency));
+    return qfz_launch(gpu, k_drop_missing<uint32_t>, grid, block, 0, edges->d_levels, n,
+                      static_cast<uint32_t *>(d_saliency));
 }

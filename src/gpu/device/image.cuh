@@ -19,6 +19,8 @@ typedef struct qfz_gpu_image {
     const float *d_weights;  /* n_bands; used where a rule has weights */
     const uint8_t *d_zeroed; /* h * w, bit d: the edge from the pixel in direction d has level 0;
                               * NULL: none.  Read for rules with min_mass only */
+    uint32_t *d_edges;       /* for rules with edge_levels: connectivity / 2 planes of h * w levels,
+                              * QFZ_NONE where there is no edge; qfz_gpu_edges_make() works there */
 } qfz_gpu_image;
 
 /* ---- Joins ----------------------------------------------------------------------------------- */
@@ -37,7 +39,7 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 /* The input of hierarchies.  Edges of one band of 8 or 16 bits are the band itself: the level of an
  * edge is |a ^ bias - b ^ bias| for unsigned a and b, where bias maps signed values to unsigned
  * values of the same order.  Edges of one band of 32 bits are the band or planes of levels, as the
- * caller chooses.  All other edges are planes of levels. */
+ * caller chooses.  All other edges are planes of levels, with edge_levels those of the image. */
 typedef enum qfz_gpu_edge_form {
     QFZ_EDGES_U8 = 0, /* d_values: uint8_t */
     QFZ_EDGES_U16,    /* d_values: uint16_t */
@@ -66,8 +68,11 @@ static inline bool qfz_gpu_is_narrow(const qfz_gpu_edges *edges)
     return edges->max_level <= UINT16_MAX;
 }
 
-/* Bytes of planes of levels for an image of n_px pixels; 0 where edges are a band of 8 or 16 bits.
- */
+/* True if levels have 32 bits when blocks are solved: edges are no band of 8 or 16 bits. */
+bool qfz_gpu_edges_are_wide(const qfz_rule *rule);
+
+/* Bytes of the planes of levels that are made of an image of n_px pixels; 0 where edges are a band
+ * of 8 or 16 bits, or planes of the image. */
 size_t qfz_gpu_edges_bytes(const qfz_rule *rule, int64_t n_px);
 
 /* True if planes of levels are the only form of edges under this rule. */
@@ -82,8 +87,15 @@ qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, 
 
 /* *edges = the image's edges; the image's planes must outlive them.  d_edge_levels: NULL, or
  * qfz_gpu_edges_bytes() bytes, which the function fills with planes of levels.  d_edge_levels may
- * be NULL unless qfz_gpu_edges_need_levels(); edges of a band of 32 bits then are the band. */
+ * be NULL unless qfz_gpu_edges_need_levels(); edges of a band of 32 bits then are the band.  With
+ * edge_levels the planes are image->d_edges, where the function sets the levels of edges that leave
+ * the image or end in an invalid pixel to QFZ_NONE, and those of level 0 to 0. */
 qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                               uint32_t *d_edge_levels, qfz_gpu_edges *edges);
+
+/* Sets the saliency of those edges that edges->d_levels lacks to QFZ_NONE, as far as it has bits:
+ * two pixels without an edge between them have none, although they may meet.  d_saliency: planes of
+ * levels of 16 bits if the edges are narrow, else of 32. */
+qfz_status qfz_gpu_drop_missing(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_saliency);
 
 #endif

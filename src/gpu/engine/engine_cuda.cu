@@ -78,7 +78,7 @@ static void carve_all(qfz_worker *worker, qfz_carve *carve)
     qfz_carve valid = *carve;
     qfz_carve_take(&valid, &worker->d_valid, n);
     if (!qfz_worker_makes_nan(worker)) *carve = valid;
-    qfz_zeroed_carve(worker, carve);
+    qfz_edges_carve(worker, carve);
     switch (spec->kind) {
     case QFZ_COMPONENTS:
     case QFZ_OMEGA: qfz_regions_carve(worker, carve); break;
@@ -197,9 +197,6 @@ qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, q
 {
     const size_t needed = shared_needed(rule, kind);
     int there = 0;
-    if (rule->edge_levels)
-        return qfz_fail(err, QFZ_EGPU,
-                        "the CUDA engine takes no levels of edges (--edges); use --engine cpu");
     if (kind == QFZ_JOINS && has_greatest_level(rule))
         return qfz_fail(
             err, QFZ_EGPU,
@@ -336,7 +333,8 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->image.type = tile->type;
     worker->image.d_pixels = worker->d_pixels;
     worker->image.d_weights = worker->d_weights;
-    worker->image.d_zeroed = NULL; /* until qfz_zeroed_send() */
+    worker->image.d_zeroed = NULL; /* until qfz_edges_send() */
+    worker->image.d_edges = NULL;
     worker->image.d_valid = tile->valid && !qfz_worker_makes_nan(worker) ? worker->d_valid : NULL;
     qfz_regions_load(worker);
     return QFZ_OK;
@@ -389,20 +387,21 @@ static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
     return QFZ_OK;
 }
 
-void qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary)
+qfz_status qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary)
 {
     const qfz_image *const tile = &worker->tile;
     const size_t n_ring = (size_t)summary->n_ring;
     memcpy(summary->valid, worker->ring_valid, n_ring);
     memcpy(summary->values, worker->ring_values,
            n_ring * (size_t)tile->n_bands * qfz_type_bytes(tile->type));
+    return qfz_summary_take_edges(summary, tile, worker->spec.rule, worker->gpu.err);
 }
 
 static qfz_status summarise(qfz_worker *worker, qfz_summary *summary, qfz_error *err)
 {
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(qfz_zeroed_send(worker));
-    qfz_worker_take_ring(worker, summary);
+    QFZ_TRY(qfz_edges_send(worker));
+    QFZ_TRY(qfz_worker_take_ring(worker, summary));
     QFZ_TRY(qfz_summary_take_zeroed(summary, &worker->tile, err));
     return worker->spec.kind == QFZ_LEVELS ? qfz_levels_summarise(worker, summary)
                                            : qfz_regions_summarise(worker, summary);
@@ -422,7 +421,7 @@ static qfz_status time_part(qfz_worker *worker, qfz_part part, int n_runs, doubl
                             qfz_error *err)
 {
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(qfz_zeroed_send(worker));
+    QFZ_TRY(qfz_edges_send(worker));
     for (int i = -1; i < n_runs; i++) { /* the first run is not counted */
         float elapsed = 0;
         QFZ_TRY_CUDA(err, cudaEventRecord(worker->from, worker->gpu.stream));

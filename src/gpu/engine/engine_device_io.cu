@@ -195,7 +195,7 @@ qfz_status qfz_device_saliency(qfz_worker *worker, uint32_t *levels, void *strea
     const qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
     const size_t n = (size_t)qfz_n_dirs(worker->spec.rule) * n_px(worker);
     QFZ_TRY(begin(worker, stream, err));
-    QFZ_TRY(qfz_zeroed_send(worker));
+    QFZ_TRY(qfz_edges_send(worker));
     QFZ_TRY(qfz_levels_work(worker, QFZ_PART_SALIENCY));
     if (qfz_gpu_is_narrow(&edges))
         QFZ_TRY(widen_levels(worker, levels));

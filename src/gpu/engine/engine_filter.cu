@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_filter.cu - the CUDA engine's area filter, and the edges of level 0 that other kinds of
- * work take from it.
+/* engine_filter.cu - the CUDA engine's area filter.
  *
  * The device decides the components inside the tile; the host solves the small graph of the ring.
  */
@@ -13,29 +12,6 @@
 #include "gpu/engine/worker.cuh"
 
 enum { SOME_ITEMS = 4096 }; /* of a download */
-
-/* ---- Edges of level 0 ------------------------------------------------------------------------ */
-
-static bool takes_zeroed(const qfz_worker_spec *spec)
-{
-    return spec->rule->min_mass > 0 && spec->kind != QFZ_FILTER;
-}
-
-void qfz_zeroed_carve(qfz_worker *worker, qfz_carve *carve)
-{
-    const qfz_worker_spec *const spec = &worker->spec;
-    if (takes_zeroed(spec))
-        qfz_carve_take(carve, &worker->d_zeroed, (int64_t)spec->max_h * spec->max_w);
-}
-
-qfz_status qfz_zeroed_send(qfz_worker *worker)
-{
-    const qfz_image *const tile = &worker->tile;
-    if (!tile->zeroed || !takes_zeroed(&worker->spec) || worker->image.d_zeroed) return QFZ_OK;
-    QFZ_TRY(qfz_worker_up(worker, worker->d_zeroed, tile->zeroed, (size_t)(tile->h * tile->w)));
-    worker->image.d_zeroed = worker->d_zeroed;
-    return QFZ_OK;
-}
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -96,6 +72,7 @@ static qfz_status run(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
     filter->least = worker->spec.rule->min_mass;
     filter->is_open_ring = is_open_ring;
     filter->d_row_mass = row_mass ? room->d_row_mass : NULL;
+    QFZ_TRY(qfz_edges_send(worker));
     if (row_mass)
         QFZ_TRY(qfz_worker_up(worker, room->d_row_mass, row_mass,
                               (size_t)filter->h * sizeof *row_mass));
@@ -192,7 +169,7 @@ qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64
     qfz_filter_outside outside = {};
     (void)zeroed; /* the engine keeps nothing */
     QFZ_TRY(qfz_worker_enter(worker, err));
-    qfz_worker_take_ring(worker, summary);
+    QFZ_TRY(qfz_worker_take_ring(worker, summary));
     QFZ_TRY(set_ring_weights(worker, row_mass, summary));
     QFZ_TRY(qfz_links_reserve_placed(&summary->links, summary->n_ring, err));
     QFZ_TRY(run(worker, box, row_mass, true));

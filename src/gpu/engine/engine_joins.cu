@@ -147,7 +147,7 @@ qfz_status qfz_joins_find(qfz_worker *worker, qfz_summary *summary, const qfz_hi
     qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
     qfz_gpu_forest forest;
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(qfz_zeroed_send(worker));
+    QFZ_TRY(qfz_edges_send(worker));
     edges.h = worker->image.h;
     edges.w = worker->image.w;
     carve_tile(room, rule, &edges, &carve);
@@ -155,7 +155,7 @@ qfz_status qfz_joins_find(qfz_worker *worker, qfz_summary *summary, const qfz_hi
     QFZ_TRY(
         qfz_gpu_forest_make(&worker->gpu, &edges, summary != NULL, NULL, room->d_forest, &forest));
     if (summary) {
-        qfz_worker_take_ring(worker, summary);
+        QFZ_TRY(qfz_worker_take_ring(worker, summary));
         QFZ_TRY(qfz_summary_take_zeroed(summary, &worker->tile, err));
         QFZ_TRY(find_links(worker, &forest, &summary->links));
     }

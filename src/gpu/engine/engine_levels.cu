@@ -10,14 +10,13 @@ qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
     qfz_gpu_edges edges = {};
     uint32_t max_level = UINT32_MAX;
     qfz_error ignored = {};
-    const bool one = spec->rule->n_bands == 1;
     (void)qfz_max_level(spec->rule, &max_level, &ignored);
     edges.h = spec->max_h;
     edges.w = spec->max_w;
     edges.connectivity = spec->rule->connectivity;
-    edges.form = !qfz_gpu_edges_bytes(spec->rule, 1) && one
-                     ? (qfz_type_bytes(spec->rule->type) == 1 ? QFZ_EDGES_U8 : QFZ_EDGES_U16)
-                     : QFZ_EDGES_LEVELS;
+    edges.form = qfz_gpu_edges_are_wide(spec->rule)      ? QFZ_EDGES_LEVELS
+                 : qfz_type_bytes(spec->rule->type) == 1 ? QFZ_EDGES_U8
+                                                         : QFZ_EDGES_U16;
     edges.max_level = max_level;
     return edges;
 }
@@ -147,12 +146,14 @@ static qfz_status find_level_bytes(qfz_worker *worker, qfz_summary *summary)
 
 qfz_status qfz_levels_summarise(qfz_worker *worker, qfz_summary *summary)
 {
+    const uint32_t max_level = qfz_largest_edges(&worker->spec).max_level;
     qfz_level_room *const room = &worker->levels;
     uint32_t n = 0;
     QFZ_TRY(find_links(worker));
     QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_links, sizeof n));
     QFZ_TRY(qfz_worker_down_links(worker, &room->links, n, &summary->links));
-    summary->level_bytes = qfz_level_bytes(UINT32_MAX - 1);
+    summary->level_bytes =
+        max_level < UINT32_MAX ? qfz_level_bytes(max_level) : (int32_t)sizeof max_level;
     return has_widths(&worker->spec) ? find_level_bytes(worker, summary) : QFZ_OK;
 }
 
@@ -171,6 +172,8 @@ static bool has_edge(const qfz_image *tile, size_t place, int dir)
     const int64_t y = (int64_t)place / tile->w + qfz_dir_dy[dir];
     const int64_t x = (int64_t)place % tile->w + qfz_dir_dx[dir];
     if (y >= tile->h || x < 0 || x >= tile->w) return false;
+    if (tile->edges && tile->edges[dir * tile->h * tile->w + (int64_t)place] == QFZ_NONE)
+        return false;
     return !tile->valid || (tile->valid[place] && tile->valid[y * tile->w + x]);
 }
 
@@ -201,7 +204,9 @@ static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *externa
     if (worker->by_connect)
         return qfz_connect_saliency(gpu, worker->version, &edges, external, last, room->d_memory,
                                     &room->d_saliency);
-    return qfz_gpu_saliency(gpu, &edges, external, room->d_memory, &room->d_saliency);
+    QFZ_TRY(qfz_gpu_saliency(gpu, &edges, external, room->d_memory, &room->d_saliency));
+    return worker->spec.rule->edge_levels ? qfz_gpu_drop_missing(gpu, &edges, room->d_saliency)
+                                          : QFZ_OK;
 }
 
 /* Downloads n levels and converts them from 2 or 4 bytes, on the device, to level_bytes. */
@@ -226,7 +231,7 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_exterior *exterior,
     const size_t n = (size_t)n_dirs * (size_t)worker->image.h * (size_t)worker->image.w;
     bool narrow = false;
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(qfz_zeroed_send(worker));
+    QFZ_TRY(qfz_edges_send(worker));
     if (exterior) QFZ_TRY(send_external(worker, &exterior->external));
     QFZ_TRY(find_saliency(worker, exterior ? &room->external : NULL, QFZ_CONNECT_READ, &narrow));
     QFZ_TRY(fetch_levels(worker, n, narrow, level_bytes, levels));

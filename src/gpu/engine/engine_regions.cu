@@ -258,7 +258,7 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *exterio
     const qfz_gpu_omega_exterior on_device = {room->d_border_region, room->d_omega_level};
     const bool has_outside = exterior || worker->spec.kind == QFZ_COMPONENTS;
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(qfz_zeroed_send(worker));
+    QFZ_TRY(qfz_edges_send(worker));
     if (exterior) QFZ_TRY(send_exterior(worker, exterior));
     QFZ_TRY(number_regions(worker, exterior ? &on_device : NULL));
     QFZ_TRY(qfz_gpu_regions_border(&worker->gpu, has_outside, room->d_number_scratch,

@@ -132,6 +132,7 @@ qfz_status qfz_trees_work(qfz_worker *worker)
 {
     qfz_tree_room *const room = &worker->trees;
     qfz_gpu_edges edges;
+    QFZ_TRY(qfz_edges_send(worker));
     if (room->by_forest) return by_forest(worker);
     QFZ_TRY(qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, room->d_edge_levels,
                                &edges));

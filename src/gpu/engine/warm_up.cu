@@ -18,10 +18,24 @@ namespace
 typedef struct warm_room {
     qfz_image tile;
     uint8_t *pixels;
+    uint32_t *edges; /* NULL without edge_levels */
     uint64_t *out;
     qfz_summary summary;
 } warm_room;
 } // namespace
+
+/* Levels of edges of many kinds of regions. */
+static qfz_status make_edges(const qfz_worker *worker, warm_room *room)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    const int64_t n = qfz_n_dirs(rule) * room->tile.h * room->tile.w;
+    if (!rule->edge_levels) return QFZ_OK;
+    QFZ_TRY(QFZ_NEW(&room->edges, n, worker->gpu.err));
+    for (int64_t i = 0; i < n; i++)
+        room->edges[i] = (uint32_t)(i / 3 % 5 * (i / SIDE % 7));
+    room->tile.edges = room->edges;
+    return QFZ_OK;
+}
 
 static qfz_status open_room(const qfz_worker *worker, warm_room *room)
 {
@@ -40,12 +54,14 @@ static qfz_status open_room(const qfz_worker *worker, warm_room *room)
     for (int64_t i = 0; i < bytes; i++) /* a pattern of many kinds of regions, without NaN */
         room->pixels[i] = (uint8_t)(i / 3 % 5 + i / SIDE % 7);
     tile->pixels = room->pixels;
+    QFZ_TRY(make_edges(worker, room));
     return qfz_summary_init(&room->summary, box, spec->rule, worker->gpu.err);
 }
 
 static void close_room(warm_room *room)
 {
     free(room->pixels);
+    free(room->edges);
     free(room->out);
     qfz_summary_fini(&room->summary);
 }

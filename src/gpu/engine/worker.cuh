@@ -131,6 +131,7 @@ struct qfz_worker {
     uint8_t *d_valid;
     float *d_weights;        /* of the rule; no room where it has none */
     uint8_t *d_zeroed;       /* the tile's edges of level 0; no room without an area filter */
+    uint32_t *d_edges;       /* the tile's levels of edges; no room without edge_levels */
     qfz_region_room regions; /* the worker's kind decides which of these five is in use */
     qfz_level_room levels;
     qfz_tree_room trees;
@@ -147,8 +148,9 @@ qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err);
 qfz_status qfz_worker_up(qfz_worker *worker, void *d_to, const void *h_from, size_t bytes);
 qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, size_t bytes);
 
-/* Copies values and validity of the tile's ring to a summary. */
-void qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary);
+/* Copies values and validity of the tile's ring to a summary, and the levels of its edges, if the
+ * tile has any. */
+qfz_status qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary);
 
 /* Copies the first n links of `from` into `links`, which is empty. */
 qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
@@ -255,10 +257,13 @@ qfz_status qfz_filter_find_zeroed(qfz_worker *worker, qfz_box box, const uint64_
                                   const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err);
 qfz_status qfz_filter_work(qfz_worker *worker);
 
-/* For all other kinds of work under a rule with an area filter: the plane of the edges of level 0.
- * Each operation that finds edges first calls _send(), which uploads the plane of a tile once. */
-void qfz_zeroed_carve(qfz_worker *worker, qfz_carve *carve);
-qfz_status qfz_zeroed_send(qfz_worker *worker);
+/* ---- Edges of the host (engine_edges.cu) ----------------------------------------------------- */
+
+/* The tile's levels of edges, and for all kinds of work but the area filter the plane of the edges
+ * of level 0, where the rule has any.  Each operation that finds edges first calls _send(), which
+ * uploads them once. */
+void qfz_edges_carve(qfz_worker *worker, qfz_carve *carve);
+qfz_status qfz_edges_send(qfz_worker *worker);
 
 /* ---- Alpha-tree ------------------------------------------------------------------------------ */
 

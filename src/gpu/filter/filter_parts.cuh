@@ -134,14 +134,15 @@ bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter);
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                              const qfz_gpu_filter *filter);
 
-/* Calls launch(reader of the edges' levels). */
+/* Calls launch(reader of the edges' levels).  In planes of levels, QFZ_NONE is greater than any
+ * level of an edge where there may be neighbours without an edge. */
 template <typename LAUNCH>
 static inline qfz_status qfz_filter_with_reader(const qfz_gpu_edges *edges, const LAUNCH &launch)
 {
     switch (edges->form) {
-    case QFZ_EDGES_U8: return launch(qfz_read_edges<uint8_t>(edges, QFZ_NONE));
-    case QFZ_EDGES_U16: return launch(qfz_read_edges<uint16_t>(edges, QFZ_NONE));
-    default: return launch(qfz_read_edges<uint32_t>(edges, QFZ_NONE));
+    case QFZ_EDGES_U8: return launch(qfz_read_edges<uint8_t>(edges, edges->max_level));
+    case QFZ_EDGES_U16: return launch(qfz_read_edges<uint16_t>(edges, edges->max_level));
+    default: return launch(qfz_read_edges<uint32_t>(edges, edges->max_level));
     }
 }
 

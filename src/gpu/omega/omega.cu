@@ -17,7 +17,7 @@ static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
     edges.h = h;
     edges.w = w;
     edges.connectivity = rule->connectivity;
-    edges.form = qfz_gpu_edges_bytes(rule, 1) ? QFZ_EDGES_LEVELS : QFZ_EDGES_U16;
+    edges.form = qfz_gpu_edges_are_wide(rule) ? QFZ_EDGES_LEVELS : QFZ_EDGES_U16;
     return edges;
 }
 

@@ -16,13 +16,15 @@ struct planes_of_levels {
     const void *levels;
     int n_planes;
     int32_t h, w;
-    const uint8_t *valid; /* NULL: all are valid */
+    const uint8_t *valid;  /* NULL: all are valid */
+    const uint32_t *edges; /* NULL; or the levels of edges, QFZ_NONE where there is no edge */
 };
 } // namespace
 
 /* True if the edge exists and both of its pixels lie in one block. */
 static __device__ __forceinline__ bool is_in_block(const planes_of_levels &p, int dir, int64_t px)
 {
+    if (p.edges && p.edges[dir * (int64_t)p.h * p.w + px] == QFZ_NONE) return false;
     const int dx = dir == QFZ_BELOW ? 0 : dir == QFZ_BELOW_LEFT ? -1 : 1, dy = dir != QFZ_RIGHT;
     const int64_t y = px / p.w, x = px % p.w;
     if (y + dy >= p.h || x + dx < 0 || x + dx >= p.w) return false;
@@ -71,7 +73,8 @@ qfz_status qfz_saliency_widths(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                qfz_gpu_widths *d_widths)
 {
     const int n_planes = blocks->made_late ? 2 : edges->connectivity / 2;
-    const planes_of_levels p = {d_planes, n_planes, edges->h, edges->w, edges->d_valid};
+    const planes_of_levels p = {d_planes, n_planes,       edges->h,
+                                edges->w, edges->d_valid, edges->d_levels};
     const dim3 grid((unsigned)gpu->n_sms * 8), block(THREADS);
     QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(d_widths, 0, sizeof *d_widths, gpu->stream));
     QFZ_TRY(qfz_gpu_is_narrow(edges)
