@@ -385,7 +385,7 @@ typedef struct qfz_job {
      * edge.  label, simplify, saliency: these levels take the place of dissimilarities; src gives
      * valid pixels, georeference and values; label needs alpha.  cut: read instead of src, which is
      * NULL or the same name, without the metadata that a saliency raster has.  curve: the same name
-     * as src gives the curve of these edges, as of cuts.  NULL: none.  CPU engine, except cut. */
+     * as src gives the curve of these edges, as of cuts.  NULL: none. */
     const char *edges;
 
     /* label, simplify (with labels), cut, regions: also write the pairs of regions that share sides
@@ -687,7 +687,7 @@ typedef struct qfz_image {
                               NaN; where an edge leaves the image or ends in an invalid pixel, its
                               level is not used.  Distance and weights of the criterion are not
                               used, and LABEL needs alpha.  NULL: levels are those of pixels.  In
-                              host memory; not for the CUDA engine */
+                              host memory, as the image then is */
 } qfz_image;
 
 static inline qfz_image qfz_image_default(void)

@@ -208,7 +208,7 @@ qfz_add_engine_test(api property/test_api.c)
 qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 4)
 qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
 qfz_add_engine_test(large gpu/test_large.c SIM_ARGS 160)
-qfz_add_engine_test(edges gpu/test_edges.c oracle/oracle.c ARGS 1 40)
+qfz_add_engine_test(edges gpu/test_edges.c oracle/oracle.c ARGS 1 SIM_ARGS 25)
 if(QFZ_HAS_SIM)
     # Only the simulator has a given number of devices, whose calls and memory fail when the test wants it.
     foreach(subject devices methods tree_jobs failing)

@@ -218,6 +218,16 @@ FILTERED = {
     "filtered simplify": (["simplify", "--alpha", "3", "--omega", "6", "--min-area", "5"], []),
 }
 
+# Tasks with levels of edges from the rasters levels_4.tif and levels_8.tif.
+EDGES = {
+    "label of edges": (["label", "--alpha", "2", "--edges", "levels_4.tif", "--regions",
+                        "{stem}.csv"], ["{stem}.csv"]),
+    "simplify of edges": (["simplify", "--alpha", "3", "--omega", "6", "--connectivity", "8",
+                           "--edges", "levels_8.tif", "--labels", "{stem}_labels.tif"],
+                          ["{stem}_labels.tif"]),
+    "saliency of edges": (["saliency", "--edges", "levels_4.tif"], []),
+}
+
 # Labels of equal values, which published methods make, too.
 ZONES = {"zones": (["label", "--regions", "{stem}.csv"], ["{stem}.csv"])}
 
@@ -245,7 +255,7 @@ TREES = {
 
 
 def command(qfz, task, src, stem, extension, *options):
-    words, extra = {**TASKS, **FILTERED, **ZONES, **MAPS, **TREES}[task]
+    words, extra = {**TASKS, **FILTERED, **EDGES, **ZONES, **MAPS, **TREES}[task]
     words = [word.format(stem=stem).replace("_labels.tif", "_labels" + extension)
              for word in words]
     outputs = [stem + extension] + [name.format(stem=stem).replace("_labels.tif",

@@ -4,7 +4,7 @@ bytes of one process with the CPU engine.  Skipped where there is no GPU."""
 import re
 import sys
 
-from batch import (TASKS, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
+from batch import (EDGES, TASKS, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
                    write_raster)
 
 need("gdal_translate", "gdalinfo")
@@ -28,7 +28,7 @@ def runs(words, what):
 
 
 def named(task, options):
-    return task + "_filtered" if options else task
+    return task.replace(" ", "_") + ("_filtered" if options else "")
 
 
 def reference(task, options):
@@ -53,7 +53,7 @@ def by_ranks(task, options, wanted, n, n_cuda, method=None):
 
 def in_phases(task, wanted, n, method=None):
     """The parts of a job by one engine and the other in turn, as on nodes that differ."""
-    stem = f"p{n}_{task}_{method}"
+    stem = f"p{n}_{named(task, [])}_{method}"
     words, outputs = command(test.qfz, task, "src.tif", stem, ".vrt", *TILE)
     turn = 0
 
@@ -63,7 +63,7 @@ def in_phases(task, wanted, n, method=None):
         job = in_phase(by(ENGINES[turn % 2], words, method), name, "work_" + stem, part, n)
         runs(job, f"{task}: {name} {part}/{n}")
 
-    for name in ("summarise", "stitch") * (2 if task == "simplify" else 1) + ("resolve",):
+    for name in ("summarise", "stitch") * (2 if "simplify" in task else 1) + ("resolve",):
         for part in range(1, n + 1) if name != "stitch" else (0,):
             phase(name, part)
     test.compare(outputs, wanted, f"{task} in phases, {n} parts")
@@ -103,11 +103,15 @@ def curve_in_phases(options, wanted, n):
 there, _, reason = run(by("cuda", [test.qfz, "label", "--count-only", "src.tif"]))
 if there != 0 and re.search("GPU|CUDA", reason):
     test.skip(reason.strip())
-for job in TASKS:
+write_raster("other.tif", patches(test.random, 150, 130), 150, ["-a_nodata", "0"])
+for neighbours in ("4", "8"):
+    runs([test.qfz, "saliency", "-q", "--engine", "cpu", "--connectivity", neighbours, "other.tif",
+          f"levels_{neighbours}.tif"], "levels of edges")
+for job in (*TASKS, *EDGES):
     for extra in ([], FILTER):
         want = reference(job, extra)
         if RANKS:
-            some = ((1, 1), (3, 2)) if extra else ((1, 1), (2, 1), (3, 2), (4, 4), (7, 3))
+            some = ((1, 1), (3, 2)) if extra or job in EDGES else ((1, 1), (2, 1), (3, 2), (4, 4), (7, 3))
             for ranks, cuda_ranks in some:
                 by_ranks(job, extra, want, ranks, cuda_ranks)
         elif extra:

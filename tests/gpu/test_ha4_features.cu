@@ -71,8 +71,8 @@ static void features_are(qfz_gpu *gpu, const qfz_image *image, int connectivity)
     uint64_t *const d_row_area = to_device(row_area);
     const qfz_gpu_segments segments = {(int32_t)s.h, (int32_t)s.w, connectivity,
                                        s.type,       d_pixels,     d_valid};
-    const qfz_gpu_image on_device = {(int32_t)s.h, (int32_t)s.w, image->n_bands, s.type,
-                                     d_pixels,     d_valid,      NULL,           NULL};
+    const qfz_gpu_image on_device = {(int32_t)s.h, (int32_t)s.w, image->n_bands, s.type, d_pixels,
+                                     d_valid,      NULL,         NULL,           NULL};
     char *const d_scratch =
         device_room<char>((int64_t)qfz_gpu_ha4_regions_bytes(segments.h, segments.w));
     uint32_t *const d_parent = device_room<uint32_t>(n_px), *const d_n = device_room<uint32_t>(1);

@@ -87,6 +87,33 @@ static void rule_is(qfz_gpu *gpu, const qfz_image *image, const uploaded *up, qf
     if (!rule->edge_bits) edges_are(gpu, up, rule, keys);
 }
 
+/* Joins and edges from levels that the image has, some of them missing; as often as they are made,
+ * edges are the same. */
+static void given_levels_are(qfz_gpu *gpu, const qfz_image *image, uploaded *up, qfz_rule rule)
+{
+    const int64_t n_px = image->h * image->w, n = qfz_n_dirs(&rule) * n_px;
+    std::vector<uint32_t> given((size_t)n), keys((size_t)n, QFZ_NONE);
+    for (int64_t i = 0; i < n; i++) {
+        given[(size_t)i] = check_chance(20) ? QFZ_NONE : (uint32_t)check_pick(9);
+        if (neighbour(image, i % n_px, (int)(i / n_px)) >= 0) keys[(size_t)i] = given[(size_t)i];
+    }
+    rule.edge_levels = true;
+    rule.max_edge = QFZ_NONE - 1;
+    rule.alpha_level = check_chance(20) ? rule.max_edge : (uint32_t)check_pick(9);
+    up->image.d_edges = to_device(given.data(), n);
+    joins_are(gpu, image, up, &rule, keys);
+    CHECK(qfz_gpu_edges_bytes(&rule, n_px) == 0, "room for levels that are there");
+    for (int i = 0; i < 2; i++) {
+        qfz_gpu_edges edges;
+        CHECK(qfz_gpu_edges_make(gpu, &up->image, &rule, NULL, &edges) == QFZ_OK, "%s",
+              err.message);
+        CHECK(edges.form == QFZ_EDGES_LEVELS && from_device(gpu, edges.d_levels, n) == keys,
+              "levels of the image, time %d", i + 1);
+    }
+    cudaFree(up->image.d_edges);
+    up->image.d_edges = NULL;
+}
+
 static void one_raster(qfz_gpu *gpu, int64_t number)
 {
     hostile made;
@@ -103,6 +130,7 @@ static void one_raster(qfz_gpu *gpu, int64_t number)
     rule.type = image->type;
     rule.n_bands = image->n_bands;
     rule.edge_bits = edge_bits;
+    if (!edge_bits) given_levels_are(gpu, &seen, &up, rule);
     for (int d = 0; d < 4; d++) {
         rule.distance = (qfz_distance)d;
         rule_is(gpu, &seen, &up, &rule);

@@ -431,7 +431,7 @@ static void refuses_too_many_parts(qfz_gpu *gpu)
 {
     static const double omega = 1;
     const qfz_rule rule = rule_of(QFZ_U8, 4, &omega);
-    const qfz_gpu_image image = {45000, 45000, 1, QFZ_U8, NULL, NULL, NULL, NULL};
+    const qfz_gpu_image image = {45000, 45000, 1, QFZ_U8, NULL, NULL, NULL, NULL, NULL};
     if (version) return;
     check_case(0, "a tile of 2 Gpixel");
     CHECK(qfz_gpu_omega(gpu, &image, &rule, NULL, NULL, NULL) == QFZ_EARG, "taken");

@@ -20,8 +20,12 @@ static inline uploaded upload(const qfz_image *image)
     uploaded up = {};
     up.d_pixels = to_device(static_cast<const char *>(image->pixels), bytes);
     if (image->valid) up.d_valid = to_device(image->valid, n_px);
-    up.image = qfz_gpu_image{(int32_t)image->h, (int32_t)image->w, image->n_bands, image->type,
-                             up.d_pixels,       up.d_valid,        NULL,           NULL};
+    up.image.h = (int32_t)image->h;
+    up.image.w = (int32_t)image->w;
+    up.image.n_bands = image->n_bands;
+    up.image.type = image->type;
+    up.image.d_pixels = up.d_pixels;
+    up.image.d_valid = up.d_valid;
     return up;
 }
 
