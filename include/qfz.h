@@ -674,7 +674,7 @@ typedef struct qfz_image {
     const void *pixels;
     const uint8_t *valid;  /* h * w bytes, 0 = invalid, else 1; NULL: all pixels are valid.  Pixels
                               with a NaN must be invalid */
-    qfz_memory memory;     /* of pixels and valid */
+    qfz_memory memory;     /* of pixels, valid and edges */
     int edges_are_float;   /* 0: edges holds integers; 1: the bits of IEEE singles */
     const uint8_t *zeroed; /* h * w bytes, bit d = the edge from the pixel in direction d has level
                               0 whatever the values, if its two pixels are valid: right 0, below
@@ -686,8 +686,7 @@ typedef struct qfz_image {
                               the two pixels are no neighbours.  Levels of singles are >= 0 and no
                               NaN; where an edge leaves the image or ends in an invalid pixel, its
                               level is not used.  Distance and weights of the criterion are not
-                              used, and LABEL needs alpha.  NULL: levels are those of pixels.  In
-                              host memory, as the image then is */
+                              used, and LABEL needs alpha.  NULL: levels are those of pixels */
 } qfz_image;
 
 static inline qfz_image qfz_image_default(void)

@@ -16,16 +16,10 @@ from ._session import Session, criterion
 Labels = npt.NDArray[np.uint32]
 
 
-def _on_device(image: Any, edges: Any, engine: str) -> bool:
-    """Return whether an image is in the memory of a GPU; refuse what needs the CPU engine."""
+def _on_device(image: Any, engine: str) -> bool:
+    """Return whether an image is in the memory of a GPU; refuse the CPU engine then."""
     if not is_device_array(image):
         return False
-    if edges is not None:
-        raise ValueError(
-            "edges of an image on a GPU: only the CPU engine has them; cut(edges, alpha, mask) labels "
-            "any levels of edges on the GPU; for other results copy the image to the host "
-            "(cupy.asnumpy(image), tensor.cpu(), numpy.asarray(image) of JAX)"
-        )
     if engine not in ("auto", "cuda"):
         raise ValueError(f"engine is {engine!r}; an image on a GPU needs auto or cuda")
     return True
@@ -127,10 +121,12 @@ def label(
     """
     rule = criterion(connectivity, distance, alpha, omega, min_area, weights)
     part = _structs.PART_LABEL if omega is None else _structs.PART_ALPHA_OMEGA
-    if type(image) is not np.ndarray and _on_device(image, edges, engine):
+    if type(image) is not np.ndarray and _on_device(image, engine):
         from . import _device
 
-        made: tuple[Any, int] = _device.label(image, rule, part, channel_axis, mask, background)
+        made: tuple[Any, int] = _device.label(
+            image, rule, part, channel_axis, mask, background, edges
+        )
         return made
     source = Source(image, channel_axis, mask, background)
     with Session(source, rule, read_edges(edges), threads, engine) as session:
@@ -183,10 +179,10 @@ def simplify(
     if alpha is None and omega is None:
         raise ValueError("simplify needs alpha, omega or both")
     rule = criterion(connectivity, distance, alpha, omega, min_area, weights)
-    if type(image) is not np.ndarray and _on_device(image, edges, engine):
+    if type(image) is not np.ndarray and _on_device(image, engine):
         from . import _device
 
-        on_device: npt.NDArray[Any] = _device.simplify(image, rule, channel_axis, mask)
+        on_device: npt.NDArray[Any] = _device.simplify(image, rule, channel_axis, mask, edges)
         return on_device
     source = Source(image, channel_axis, mask)
     with Session(source, rule, read_edges(edges), threads, engine) as session:
@@ -244,10 +240,10 @@ def saliency(
     [[ 1.  7.  1. nan]]
     """
     rule = criterion(connectivity, distance, None, None, min_area, weights)
-    if type(image) is not np.ndarray and _on_device(image, edges, engine):
+    if type(image) is not np.ndarray and _on_device(image, engine):
         from . import _device
 
-        on_device: npt.NDArray[Any] = _device.saliency(image, rule, channel_axis, mask)
+        on_device: npt.NDArray[Any] = _device.saliency(image, rule, channel_axis, mask, edges)
         return on_device
     source = Source(image, channel_axis, mask)
     with Session(source, rule, read_edges(edges), threads, engine) as session:

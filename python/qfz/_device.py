@@ -210,6 +210,7 @@ class Source:
 
     def __init__(self, image: Any, channel_axis: int | None, mask: Any, background: Any) -> None:
         self.lib = lib = library_of(image)
+        self.edges: Levels | None = None
         array = lib.take(image)
         if channel_axis is None and array.ndim != 2 or channel_axis is not None and array.ndim != 3:
             raise ValueError(
@@ -246,6 +247,23 @@ class Source:
             valid = there if valid is None else valid & there
         return None if valid is None else lib.contiguous(valid)
 
+    def take_edges(self, edges: Any, n_directions: int) -> None:
+        """Let levels of edges take the place of those of pixels."""
+        lib = self.lib
+        if not is_device_array(edges) or type(library_of(edges)) is not type(lib):
+            raise TypeError(
+                "edges of an image on a GPU are an array of the same library on that GPU "
+                "(cupy.asarray(edges), torch.from_numpy(edges).cuda())"
+            )
+        if lib.device(lib.take(edges)) != self.number:
+            raise ValueError(f"edges on another GPU than the image, which is on GPU {self.number}")
+        with lib.on(self.number):
+            self.edges = Levels(edges, lib)
+            shape, expected = tuple(self.edges.words.shape), (n_directions, self.h, self.w)
+            if shape != expected:
+                raise ValueError(f"edges have shape {shape}; the image needs {expected}")
+            self.edges.mark_missing(lib)
+
     def open(self, rule: _structs.Criterion) -> DeviceSession:
         """Return a session of the image."""
         return DeviceSession(self.struct(), self.number, self.stream, rule)
@@ -261,11 +279,28 @@ class Source:
             self.address,
             None if self.valid is None else interface(self.valid)[0],
             _structs.MEMORY_DEVICE,
+            0 if self.edges is None else int(self.edges.are_float),
+            None,
+            None if self.edges is None else interface(self.edges.words)[0],
         )
 
     def empty(self, shape: Sequence[int], dtype: str) -> Any:
         """Return new memory on the device of the image."""
         return self.lib.empty(shape, dtype, self.pixels)
+
+
+def _source(
+    image: Any,
+    rule: _structs.Criterion,
+    channel_axis: int | None,
+    mask: Any,
+    background: float | None,
+    edges: Any,
+) -> Source:
+    source = Source(image, channel_axis, mask, background)
+    if edges is not None:
+        source.take_edges(edges, rule.connectivity // 2)
+    return source
 
 
 def label(
@@ -275,19 +310,23 @@ def label(
     channel_axis: int | None,
     mask: Any,
     background: float | None,
+    edges: Any,
 ) -> tuple[Any, int]:
     """Label an image on the device."""
-    source = Source(image, channel_axis, mask, background)
+    source = _source(image, rule, channel_axis, mask, background, edges)
     with source.lib.on(source.number), source.open(rule) as session:
         labels = source.empty((source.h, source.w), source.lib.label_type)
         n = session.labels_into(part, interface(labels)[0])
     return source.lib.give(labels), n
 
 
-def saliency(image: Any, rule: _structs.Criterion, channel_axis: int | None, mask: Any) -> Any:
+def saliency(
+    image: Any, rule: _structs.Criterion, channel_axis: int | None, mask: Any, edges: Any
+) -> Any:
     """Compute the saliency of every edge on the device."""
-    source = Source(image, channel_axis, mask, None)
-    floats = has_float_levels(source.type, rule)
+    source = _source(image, rule, channel_axis, mask, None, edges)
+    given = source.edges
+    floats = has_float_levels(source.type, rule) if given is None else given.are_float
     kind = source.lib.label_type if floats else source.lib.level_type  # the bits of singles
     with source.lib.on(source.number), source.open(rule) as session:
         levels = source.empty((rule.connectivity // 2, source.h, source.w), kind)
@@ -296,9 +335,11 @@ def saliency(image: Any, rule: _structs.Criterion, channel_axis: int | None, mas
     return source.lib.give(made)
 
 
-def simplify(image: Any, rule: _structs.Criterion, channel_axis: int | None, mask: Any) -> Any:
+def simplify(
+    image: Any, rule: _structs.Criterion, channel_axis: int | None, mask: Any, edges: Any
+) -> Any:
     """Paint regions with their means on the device."""
-    source = Source(image, channel_axis, mask, None)
+    source = _source(image, rule, channel_axis, mask, None, edges)
     lib = source.lib
     with lib.on(source.number), source.open(rule) as session:
         labels = source.empty((source.h, source.w), lib.label_type)
@@ -334,6 +375,11 @@ class Levels:
             raise ValueError("levels of edges must be at least 0")
         self.words = lib.view_words(array)
         self.there = ~lib.isnan(array) if self.are_float else self.words != -1
+
+    def mark_missing(self, lib: CuPy) -> None:
+        """Let NaN be the word that stands for no edge."""
+        if self.are_float:
+            self.words = lib.contiguous(lib.where(self.there, self.words, -1))
 
     def word_of(self, alpha: float) -> float:
         """Return the word of the largest level that is at most alpha; the library refuses others."""

@@ -160,6 +160,27 @@ def test_results_equal_those_of_numpy(device, random_image):
 
 
 @pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
+def test_results_of_edges_equal_those_of_numpy(device, random_image, dtype):
+    given, (image, axis) = random_image, random_image.given()
+    rule = rule_of(given, axis)
+    edges = given.rng.integers(0, 9, (given.connectivity // 2, *given.valid.shape)).astype(dtype)
+    missing = given.rng.random(edges.shape) < 0.3
+    if dtype != "i4":
+        edges[missing] = _structs.NO_EDGE if dtype == "u4" else np.nan
+    of_device, of_host = {"edges": on_device(edges), **rule}, {"edges": edges, **rule}
+    labels, n = qfz.label(on_device(image), 3, min_area=2, **of_device)
+    expected = qfz.label(image, 3, min_area=2, **of_host)
+    assert isinstance(labels, DeviceArray) and set(device) == {NUMBER}
+    np.testing.assert_array_equal(labels, expected[0])
+    assert n == expected[1]
+    levels, expected = qfz.saliency(on_device(image), **of_device), qfz.saliency(image, **of_host)
+    np.testing.assert_array_equal(levels, expected)
+    assert levels.dtype == expected.dtype
+    painted = qfz.simplify(on_device(image), 3, omega=given.omega, **of_device)
+    np.testing.assert_array_equal(painted, qfz.simplify(image, 3, omega=given.omega, **of_host))
+
+
+@pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
 def test_cuts_equal_those_of_numpy(device, random_image, dtype):
     given = random_image
     levels = given.rng.integers(0, 9, (given.connectivity // 2, *given.valid.shape)).astype(dtype)
@@ -211,8 +232,10 @@ def test_bad_device_arrays_are_refused(device):
     with pytest.raises(ValueError, match="mask has shape"):
         qfz.label(image, mask=np.ones((4, 4)))
     edges = np.zeros((2, 4, 5), np.uint32)
-    with pytest.raises(ValueError, match="edges of an image on a GPU: only the CPU.*tensor.cpu"):
+    with pytest.raises(TypeError, match="edges of an image on a GPU are an array.*same.*cuda"):
         qfz.label(image, edges=edges)
+    with pytest.raises(ValueError, match=r"edges have shape \(2, 4, 5\); .* needs \(4, 4, 5\)"):
+        qfz.label(image, connectivity=8, edges=on_device(edges))
     with pytest.raises(ValueError, match="auto or cuda"):
         qfz.saliency(image, engine="cpu")
     with pytest.raises(ValueError, match="strides"):

@@ -26,10 +26,6 @@ static qfz_status check_image(const qfz_image *image, qfz_error *err)
     if (!image->pixels) return qfz_fail(err, QFZ_EARG, "the pixels of the image are NULL");
     if (image->memory != QFZ_MEMORY_HOST && image->memory != QFZ_MEMORY_DEVICE)
         return qfz_fail(err, QFZ_EARG, "%d is no kind of memory", (int)image->memory);
-    if (image->memory == QFZ_MEMORY_DEVICE && image->edges)
-        return qfz_fail(err, QFZ_EARG,
-                        "an image in device memory has no levels of edges (qfz_image.edges); copy "
-                        "the image to host memory");
     if (image->edges_are_float != 0 && (image->edges_are_float != 1 || !image->edges))
         return qfz_fail(err, QFZ_EARG, "qfz_image.edges_are_float is %d; it must be 0%s",
                         image->edges_are_float, image->edges ? " or 1" : " without edges");

@@ -78,6 +78,11 @@ def one_case(rng, name, send, kind):
     for least in (None, int(rng.integers(2, 30))):
         limits = {"min_area": least, **rule}
         one_with_limits(f"{what}, min_area {least}", there, image, kind, (alpha, omega), limits)
+    edges = rng.integers(0, 9, (rule["connectivity"] // 2, h, w))
+    edges = edges.astype("f4" if rng.random() < 0.5 else "i4")
+    if edges.dtype.kind == "f":
+        edges[rng.random(edges.shape) < 0.3] = np.nan
+    one_with_edges(f"edges, {what}", there, image, (send(edges), edges), (alpha, omega), rule)
     last = np.ascontiguousarray(np.moveaxis(image, 0, 2))
     labels, _ = qfz.label(send(last), alpha, **{**rule, "channel_axis": -1})
     same(f"bands last, {what}", labels, qfz.label(image, alpha, engine="cpu", **rule)[0])
@@ -101,6 +106,15 @@ def one_with_limits(what, there, image, kind, alpha_omega, rule):
         cut = qfz.cut(expected, alpha, mask)
         assert isinstance(labels, kind) and n == cut[1], what
         same(f"cut, {what}", labels, cut[0])
+
+
+def one_with_edges(what, there, image, edges, alpha_omega, rule):
+    alpha, omega = alpha_omega
+    on_gpu, on_host = {"edges": edges[0], **rule}, {"edges": edges[1], "engine": "cpu", **rule}
+    same(f"labels, {what}", qfz.label(there, alpha, **on_gpu)[0], qfz.label(image, alpha, **on_host)[0])
+    same(f"saliency, {what}", qfz.saliency(there, **on_gpu), qfz.saliency(image, **on_host))
+    painted = qfz.simplify(there, alpha, omega=omega, **on_gpu)
+    same(f"simplify, {what}", painted, qfz.simplify(image, alpha, omega=omega, **on_host))
 
 
 def on_a_stream(rng):

@@ -13,8 +13,10 @@ typedef struct scene {
     qfz_image host, device;
     std::vector<char> pixels;
     std::vector<uint8_t> valid;
+    std::vector<uint32_t> edges;
     char *d_pixels;
     uint8_t *d_valid;
+    uint32_t *d_edges;
     qfz_criterion criterion;
     double omega;
     cudaStream_t stream; /* NULL: the default one */
@@ -74,8 +76,26 @@ void make(scene *s, int64_t h, int64_t w, qfz_type type, int n_bands, bool has_v
                    s->stream ? "own" : "default");
 }
 
+/* Levels of edges in the place of those of pixels, some missing. */
+void give_edges(scene *s)
+{
+    s->host.edges_are_float = check_chance(50);
+    s->edges.resize((size_t)(s->criterion.connectivity / 2 * n_px(s)));
+    for (uint32_t &level : s->edges) {
+        const float single = (float)check_pick(7) / 4;
+        level = (uint32_t)check_pick(7);
+        if (s->host.edges_are_float) memcpy(&level, &single, sizeof single);
+        if (check_chance(20)) level = QFZ_NO_EDGE;
+    }
+    s->d_edges = to_device(s->edges);
+    s->host.edges = s->edges.data();
+    s->device.edges = s->d_edges;
+    s->device.edges_are_float = s->host.edges_are_float;
+}
+
 void release(scene *s)
 {
+    MUST(cudaFree(s->d_edges));
     MUST(cudaFree(s->d_pixels));
     MUST(cudaFree(s->d_valid));
     s->d_pixels = NULL;
@@ -246,6 +266,7 @@ void all_equal(const scene *s)
 /* A published method gets its pixels from the device, too. */
 void labels_by_method(scene *s, const char *method)
 {
+    const qfz_criterion criterion = s->criterion;
     s->method = method;
     s->criterion.has_alpha = false;
     s->criterion.omega = NULL;
@@ -255,6 +276,7 @@ void labels_by_method(scene *s, const char *method)
     qfz_session_close(cuda);
     qfz_session_close(cpu);
     s->method = NULL;
+    s->criterion = criterion;
 }
 
 /* The image of the host, results on the device. */
@@ -300,8 +322,11 @@ int main(int argc, char **argv)
              c % 4 != 1);
         all_equal(&s);
         if (c % 4 == 0) from_host(&s);
-        if (c % 6 == 0) labels_by_method(&s, "ha4");
         refuses_cpu(&s);
+        if (c % 6 == 0) labels_by_method(&s, "ha4");
+        give_edges(&s);
+        all_equal(&s);
+        if (c % 4 == 0) from_host(&s);
         release(&s);
         if (own_stream) MUST(cudaStreamDestroy(s.stream));
     }

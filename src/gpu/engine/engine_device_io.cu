@@ -94,12 +94,14 @@ __global__ void __launch_bounds__(BLOCK)
 
 /* ---- Input ----------------------------------------------------------------------------------- */
 
-/* The tile's size and type; its validity lies in, or is copied to, device memory. */
+/* The tile's size and type; its validity lies in, or is copied to, device memory, and its levels of
+ * edges lie there. */
 qfz_status begin_tile(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
 {
     qfz_image blind = *tile;
     blind.pixels = NULL;
     blind.valid = NULL;
+    blind.edges = NULL;
     QFZ_TRY(qfz_engine_cuda.load(worker, &blind, err));
     const qfz_rows none = {};
     qfz_regions_rows(worker, &none); /* segments of published methods are the pixels */
@@ -118,6 +120,15 @@ qfz_status copy_valid(qfz_worker *worker, const qfz_image *tile)
     if (tile->memory == QFZ_MEMORY_DEVICE) return copy(worker, worker->d_valid, tile->valid, n);
     return qfz_worker_up(worker, worker->d_valid, tile->valid, n);
 }
+
+qfz_status copy_edges(qfz_worker *worker, const qfz_image *tile)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    if (!rule->edge_levels) return QFZ_OK;
+    worker->image.d_edges = worker->d_edges;
+    return copy(worker, worker->d_edges, tile->edges,
+                (size_t)qfz_n_dirs(rule) * n_px(worker) * sizeof *tile->edges);
+}
 } // namespace
 
 qfz_status qfz_device_load(qfz_worker *worker, const qfz_image *tile, void *stream, qfz_error *err)
@@ -127,6 +138,7 @@ qfz_status qfz_device_load(qfz_worker *worker, const qfz_image *tile, void *stre
     QFZ_TRY(begin_tile(worker, tile, err));
     QFZ_TRY(copy(worker, worker->d_pixels, tile->pixels, n_px(worker) * px_bytes));
     QFZ_TRY(copy_valid(worker, tile));
+    QFZ_TRY(copy_edges(worker, tile));
     return end(worker, stream);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_edges.cu - what the host has of a tile's edges: their levels, under a rule with
+/* engine_edges.cu - what the caller has of a tile's edges: their levels, under a rule with
  * edge_levels, and which of them have level 0, under a rule with an area filter. */
 #include "gpu/engine/worker.cuh"
 
