@@ -38,6 +38,7 @@ static qfz_job curve_of(const qfz_job *job, qfz_curve *curve)
     qfz_job of = *job;
     of.task = QFZ_CURVE;
     of.curve = curve;
+    of.count_only = true; /* as qfz_job_read() has it of a curve */
     of.dst = of.labels = of.regions = of.neighbours = of.stats = of.colors = of.quicklook = NULL;
     of.attribute_table = false;
     of.quicklook_style = QFZ_QUICKLOOK_COLORS;

@@ -134,6 +134,10 @@ for extra in ([], FILTER, ["--distance", "l2", "--nodata", "3"]):
         test.check(got == want, "curve within 4 MB of a GPU: another curve")
     else:
         curve_in_phases(extra, want, 3)
+# The CUDA engine has no curve of integers of 32 bits, but labels them.
+runs(["gdal_translate", "-q", "-ot", "Int32", "src.tif", "wide.tif"], "32 bits")
+runs(by("cuda", [test.qfz, "label", "--count-only", "--regions-target", "30", "wide.tif"]),
+     "labels by CUDA, a curve by the CPU")
 want = reference("zones", [])
 for place, name in enumerate(("stava", "c2fl", "ha4", "ha4-32")):
     if RANKS:
