@@ -54,7 +54,7 @@ static qfz_job curve_of(const qfz_job *job, qfz_curve *curve)
 }
 
 /* Where the job requires the CUDA engine, which has not the curves of all rasters that it labels
- * (those of levels of edges and of integers of 32 bits), the CPU engine computes such a curve. */
+ * (those of integers of 32 bits), the CPU engine computes such a curve. */
 static void choose_engine(qfz_job *of)
 {
     const bool requires_gpu = of->engine == QFZ_ENGINE_CUDA || of->gpus || of->gpu_memory_bytes;

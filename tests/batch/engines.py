@@ -122,7 +122,7 @@ for job in (*TASKS, *EDGES):
             by_ranks(job, extra, want, 3 if RANKS else 1, 2 if RANKS else 1, method)
         if not RANKS and not extra and job in TREE_METHODS:
             in_phases(job, want, 2, TREE_METHODS[job][0])
-for extra in ([], FILTER, ["--distance", "l2", "--nodata", "3"]):
+for extra in ([], FILTER, ["--distance", "l2", "--nodata", "3"], ["--edges", "levels_8.tif"]):
     want = printed(by("cpu", curve_of(*extra)), "curve")
     test.check(len(want.splitlines()) > 5, f"curve {extra}: {want}")
     if RANKS:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_joins.c - the levels of a tile's minimum spanning forest and of the links of its boundary
  * summary: those of the CPU engine, which other tests check by brute force, on tiles of several
- * blocks of 64 x 64 pixels, one after the other in one worker, and with edges of level 0. */
+ * blocks of 64 x 64 pixels, one after the other in one worker, with edges of level 0, and with
+ * levels of edges in the place of those of pixels. */
 #include "rasters.h"
 
 #include "core/histogram.h"
@@ -129,9 +130,24 @@ static qfz_type some_type(void)
     return types[check_pick(sizeof types / sizeof *types)];
 }
 
+/* Levels of edges of one of the types that have bins of their own, and of the others. */
+static raster_edges give_edges(const raster *r, qfz_rule *rule)
+{
+    static const uint32_t most[] = {254, 65535, QFZ_NO_EDGE - 1};
+    raster_edges edges = raster_edges_make(&r->image, rule->connectivity);
+    rule->edge_levels = true;
+    rule->edges_are_float = edges.are_float;
+    rule->max_edge = edges.are_float ? 0x7f800000u : most[check_pick(3)];
+    for (int64_t i = 0; i < qfz_n_dirs(rule) * r->image.h * r->image.w; i++)
+        if (edges.levels[i] != QFZ_NO_EDGE && edges.levels[i] > rule->max_edge)
+            edges.levels[i] = rule->max_edge;
+    return edges;
+}
+
 static void test_case(void)
 {
     static uint8_t zeroed[SIDE * SIDE];
+    raster_edges edges = {0};
     const int dirs_and_chance = (int)check_pick(50);
     double weights[RASTER_BANDS];
     float singles[RASTER_BANDS];
@@ -142,18 +158,20 @@ static void test_case(void)
     for (int b = 0; b < r.image.n_bands; b++)
         singles[b] = (float)weights[b];
     const qfz_distance distance = raster_distance(&r.image);
-    const qfz_rule rule = {.connectivity = check_chance(50) ? 4 : 8,
-                           .distance = distance,
-                           .weights = distance != QFZ_SAM && check_chance(20) ? singles : NULL,
-                           .type = r.image.type,
-                           .n_bands = r.image.n_bands,
-                           .min_mass = check_chance(30) ? 5 : 0,
-                           .alpha_level = UINT32_MAX};
+    qfz_rule rule = {.connectivity = check_chance(50) ? 4 : 8,
+                     .distance = distance,
+                     .weights = distance != QFZ_SAM && check_chance(20) ? singles : NULL,
+                     .type = r.image.type,
+                     .n_bands = r.image.n_bands,
+                     .min_mass = check_chance(30) ? 5 : 0};
+    if (check_chance(30)) edges = give_edges(&r, &rule);
+    rule.alpha_level = qfz_top_level(&rule);
     qfz_worker *const workers[2] = {open_worker(&qfz_engine_cpu, &rule, &r.image),
                                     open_worker(&TEST_ENGINE_TABLE, &rule, &r.image)};
-    check_describe("%s, %d bands, %s, shape %s, palette %s, holes %s, %d neighbours, N %d",
+    check_describe("%s, %d bands, %s, shape %s, palette %s, holes %s, %d neighbours, N %d%s",
                    raster_types[r.image.type], r.image.n_bands, raster_distances[distance], r.shape,
-                   r.palette, r.holes, rule.connectivity, (int)rule.min_mass);
+                   r.palette, r.holes, rule.connectivity, (int)rule.min_mass,
+                   edges.levels ? ", with edges" : "");
     for (int i = 0; i < SIDE * SIDE; i++)
         zeroed[i] = check_chance(dirs_and_chance) ? (uint8_t)check_pick(1 << qfz_n_dirs(&rule)) : 0;
     for (int i = 0; i < TILES; i++) {
@@ -162,11 +180,13 @@ static void test_case(void)
                 i == 0 ? r.image.w : 1 + check_pick(r.image.w), &tile);
         if (check_chance(30)) tile.image.valid = NULL;
         if (rule.min_mass > 0 && check_chance(80)) tile.image.zeroed = zeroed;
+        tile.image.edges = edges.levels; /* of the whole raster: as many as any tile has */
         compare(workers, &rule, &tile.image);
         raster_free(&tile);
     }
     qfz_engine_cpu.close(&workers[0], 1);
     TEST_ENGINE_TABLE.close(&workers[1], 1);
+    raster_edges_free(&edges);
     raster_free(&r);
 }
 
