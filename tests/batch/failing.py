@@ -50,6 +50,8 @@ ALONE = {
     "vrts": ([*SIMPLIFY, "--labels", "l.vrt", "../src.tif", "o.vrt"], ["o.vrt", "l.vrt"]),
     "again": ([*SIMPLIFY, "--overwrite", "--labels", "l.vrt", "../src.tif", "o.vrt"],
               ["o.vrt", "l.vrt"]),
+    "blocks": (["label", *ENGINE, "--co", "BLOCKXSIZE=32", "--co", "BLOCKYSIZE=32", "../src.tif",
+                "o.tif"], ["o.tif"]),
     "least": (["label", *ENGINE, "--alpha", "1", "--min-area", "5", "../src.tif", "o.tif"],
               ["o.tif"]),
     "saliency": (["saliency", *ENGINE, "--work", "w", "../src.tif", "o.tif"], ["o.tif"]),

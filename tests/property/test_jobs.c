@@ -292,11 +292,14 @@ static int n_variants(int n)
 static const char *variant(qfz_job *job, int i)
 {
     static const int32_t tiles[] = {1, 2, 3, 5, 7, 16, 0};
+    static const char *const small_blocks[] = {"BLOCKXSIZE=16", "BLOCKYSIZE=16", NULL};
     static char text[128];
+    job->creation_options = check_chance(50) ? small_blocks : NULL;
     job->tile_px = small ? 5 : i == 0 ? 0 : tiles[check_pick(7)];
     job->n_threads = (int)(1 + check_pick(3));
     job->memory_bytes = check_chance(25) ? INT64_C(128) << 20 : 0;
-    snprintf(text, sizeof text, "tile %d, %d threads%s", job->tile_px, job->n_threads,
+    snprintf(text, sizeof text, "tile %d, %d threads%s%s", job->tile_px, job->n_threads,
+             job->creation_options ? ", small blocks" : "",
              job->memory_bytes ? ", little memory" : "");
     return text;
 }

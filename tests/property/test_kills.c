@@ -119,12 +119,16 @@ static bool run_phases(qfz_job job, double seconds, int n_parts, outcome *end)
     return true;
 }
 
+/* Of which a tile of 16 pixels is one. */
+static const char *const small_blocks[] = {"BLOCKXSIZE=16", "BLOCKYSIZE=16", NULL};
+
 static void compare(const job_case *p, const qfz_job *whole, qfz_job job, int n_parts)
 {
     outcome one = run_in_process(whole, -1), end;
     if (!CHECK(one.status == QFZ_OK, "one process: %s", one.message)) return;
     job.work = p->work;
-    job.tile_px = (int32_t)(1 + check_pick(8));
+    job.tile_px = check_chance(25) ? 16 : (int32_t)(1 + check_pick(8));
+    job.creation_options = check_chance(50) ? small_blocks : NULL;
     job.resume = n_parts == 0;
     const bool good = n_parts == 0 ? run_killed(&job, one.seconds, &end, "resumed")
                                    : run_phases(job, one.seconds / 2, n_parts, &end);
