@@ -79,9 +79,11 @@ bool qfz_outputs_hides(const qfz_outputs *out, int i)
 qfz_sink_options qfz_outputs_options(const qfz_outputs *out, int i)
 {
     const qfz_job *const job = out->run->setup->job;
-    if (qfz_outputs_has_layout(job) || qfz_outputs_hides(out, i))
-        return qfz_job_hidden_options(job, out->run->n_parts);
-    return qfz_job_sink_options(job, out->specs[i].path);
+    qfz_sink_options options = qfz_outputs_has_layout(job) || qfz_outputs_hides(out, i)
+                                   ? qfz_job_hidden_options(job, out->run->n_parts)
+                                   : qfz_job_sink_options(job, out->specs[i].path);
+    options.n_threads = out->run->setup->n_threads; /* memory may allow fewer than the job names */
+    return options;
 }
 
 static qfz_status name_beside(char path[QFZ_PATH_BYTES], const char *dst, const char *extension,

@@ -29,6 +29,8 @@ typedef struct qfz_setup {
     const qfz_engine *engine; /* choice.engine */
     char engine_reason[256];  /* why this engine; "": the job names it */
     const char *method;       /* of the engine, NULL: any */
+    qfz_sink_memory sinks[2]; /* of the raster outputs */
+    int n_sinks;
     int n_threads;
     int passes; /* over the pixels of the source */
     int64_t memory_bytes;

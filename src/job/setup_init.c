@@ -17,6 +17,7 @@
 #include "job/raster_options.h"
 #include "job/setup_check.h"
 #include "job/setup_memory.h"
+#include "job/setup_sinks.h"
 
 /* ------------------------------------------------------------------------------------- the rule */
 /* Every region has a pixel: a least area of one pixel is no limit. */
@@ -271,6 +272,7 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY_OR(st, failed, choose_method(setup, err));
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, settle_engine(setup, err));
+    qfz_setup_find_sinks(setup, opened);
     QFZ_TRY_OR(st, failed, qfz_setup_plan_memory(setup, err));
     *source = opened;
     return QFZ_OK;

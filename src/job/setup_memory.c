@@ -103,9 +103,9 @@ enum {
     THREAD_KB = 1024
 };
 enum {
-    TILE_BYTES = 500,     /* a tile in tables of all tiles */
-    BLOCK_BYTES = 24,     /* a block of the source in each reader's tables */
-    LEAST_BYTES = 2 << 20 /* of summaries and stitching */
+    TILE_BYTES = 500,      /* a tile in tables of all tiles */
+    WRITER_BLOCKS_MB = 15, /* in WRITER_MB */
+    LEAST_BYTES = 2 << 20  /* of summaries and stitching */
 };
 
 static int64_t n_parts(int64_t length, int64_t part)
@@ -123,18 +123,27 @@ int64_t qfz_picture_bytes(const qfz_job *job, int64_t w, int64_t h)
     return (n + n_px) * QFZ_RGB + (job->quicklook_style == QFZ_QUICKLOOK_COLORS ? 0 : of_means);
 }
 
+/* What large blocks of the outputs need more than the blocks of WRITER_MB. */
+static int64_t sinks_bytes(const qfz_setup *setup)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < setup->n_sinks; i++)
+        bytes += qfz_sink_memory_bytes(&setup->sinks[i], setup->n_threads);
+    bytes = bytes * qfz_job_n_alphas(setup->job) - WRITER_BLOCKS_MB * (int64_t)1000000;
+    return bytes > 0 ? bytes : 0;
+}
+
 static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
 {
     const qfz_source_info *const info = &setup->info;
     const qfz_job *const job = setup->job;
-    const int64_t n_blocks = n_parts(info->w, info->block_w) * n_parts(info->h, info->block_h);
     const int64_t mb = PROGRAM_MB + (job->count_only ? 0 : WRITER_MB) +
                        (job->regions || job->polygons || job->forest ? TABLE_MB : 0) +
                        (qfz_label_outputs_wanted(job) ? READING_MB : 0) +
                        (job->ranks && job->ranks->n > 1 ? RANKS_MB : 0);
     return mb * 1000000 + (int64_t)setup->n_threads * THREAD_KB * 1000 + n_tiles * TILE_BYTES +
-           qfz_picture_bytes(job, info->w, info->h) +
-           n_blocks * BLOCK_BYTES * (setup->n_threads + 1);
+           qfz_picture_bytes(job, info->w, info->h) + sinks_bytes(setup) +
+           info->table_bytes * (setup->n_threads + 1);
 }
 
 /* What is left for tiles, caches, summaries and stitching. */
@@ -430,14 +439,26 @@ static void share_tile_cache(qfz_setup *setup)
     setup->tile_cache_bytes -= setup->filter_cache_bytes;
 }
 
-static qfz_status plan_within(qfz_setup *setup, int64_t memory_bytes, bool *fits, qfz_error *err)
+static qfz_status plan_threads(qfz_setup *setup, bool *fits, qfz_error *err)
 {
-    setup->memory_bytes = memory_bytes;
     QFZ_TRY(plan_program(setup, err));
     spare_threads(setup, plan_of_threads_fits);
     *fits = plan_fits(setup);
     share_tile_cache(setup);
     return QFZ_OK;
+}
+
+/* The most threads of which none is spared: a plan of fewer has a smaller program. */
+static qfz_status plan_within(qfz_setup *setup, int64_t memory_bytes, bool *fits, qfz_error *err)
+{
+    setup->memory_bytes = memory_bytes;
+    for (int n = setup->n_threads;; n--) {
+        setup->n_threads = n;
+        const qfz_status st = plan_threads(setup, fits, err);
+        const bool is_whole = st == QFZ_OK && *fits && setup->n_threads == n;
+        if (n == 1 || is_whole || (st != QFZ_OK && st != QFZ_ENOMEM)) return st;
+        err->status = QFZ_OK;
+    }
 }
 
 /* The least memory, in MB, whose plan fits; 0: none. */

@@ -32,6 +32,7 @@
 #include "raster/png.h"
 #include "raster/paths.h"
 #include "raster/sink.h"
+#include "raster/sink_memory.h"
 #include "raster/parts_join.h"
 #include "raster/sink_parts.h"
 #include "raster/sink_write.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "raster/blocks.h"
 #include "raster/error_trap.h"
 #include "raster/label_source.h"
 #include "raster/network.h"
@@ -18,13 +19,26 @@
 #include "raster/valid.h"
 
 /* ----------------------------------------------------------------------------------- opening */
-static qfz_status open_dataset(GDALDatasetH *dataset, const char *name, const char *const *options,
-                               qfz_error *err)
+static int64_t n_parts(int64_t length, int64_t part)
 {
+    return (length - 1) / part + 1;
+}
+
+static bool wants_set(const qfz_source_info *info)
+{
+    return qfz_blocks_want_set(n_parts(info->w, info->block_w), n_parts(info->h, info->block_h));
+}
+
+/* known: as in open_new(). */
+static qfz_status open_dataset(GDALDatasetH *dataset, const char *name, const char *const *options,
+                               const qfz_source *known, qfz_error *err)
+{
+    const unsigned access = known && wants_set(&known->info) ? GDAL_OF_HASHSET_BLOCK_ACCESS
+                                                             : GDAL_OF_DEFAULT_BLOCK_ACCESS;
     qfz_error_trap trap;
     qfz_error_trap_begin(&trap);
-    *dataset = GDALOpenEx(name, GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR, NULL,
-                          options, NULL);
+    *dataset = GDALOpenEx(name, GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR | access,
+                          NULL, options, NULL);
     qfz_error_trap_end(&trap);
     if (!*dataset)
         return qfz_error_trap_fail(&trap, err, QFZ_EIO, name, "not a raster that GDAL can open");
@@ -154,7 +168,7 @@ static qfz_status open_mask(qfz_source *source, const qfz_source_options *option
 {
     if (!options->mask) return QFZ_OK;
     if (!known) QFZ_TRY(qfz_network_check(options->mask, options->allow_network, err));
-    QFZ_TRY(open_dataset(&source->mask_dataset, options->mask, NULL, err));
+    QFZ_TRY(open_dataset(&source->mask_dataset, options->mask, NULL, known, err));
     if (known)
         source->mask_mosaic = known->mask_mosaic;
     else
@@ -192,6 +206,7 @@ static qfz_status open_edges(qfz_source *source, const qfz_source *known, qfz_er
     info->edges_are_float = edges->edges_are_float;
     info->max_edge = edges->max_edge;
     info->edges_block_bytes = edges->block_w * edges->block_h * edges->px_bytes;
+    info->table_bytes += edges->table_bytes;
     return QFZ_OK;
 }
 
@@ -212,6 +227,17 @@ static void find_blocks(qfz_source *source)
     source->has_grid = !mosaic->is_vrt || mosaic->has_grid;
 }
 
+/* Of n_bands bands.  A reader of few rows of blocks has a set of them (open_dataset()). */
+static int64_t table_bytes(const qfz_source_info *info, int n_bands, bool is_mixed)
+{
+    const qfz_blocks blocks = {.n_x = n_parts(info->w, info->block_w),
+                               .n_y = n_parts(info->h, info->block_h),
+                               .n_bands = n_bands,
+                               .n_planes = is_mixed ? 1 : n_bands,
+                               .are_in_set = wants_set(info)};
+    return n_bands > 0 ? qfz_blocks_table_bytes(&blocks) : 0;
+}
+
 /* GDAL decodes bands that share blocks together, whether they are in use or not. */
 static void find_order(qfz_source *source)
 {
@@ -224,6 +250,7 @@ static void find_order(qfz_source *source)
         const GDALRasterBandH band = GDALGetRasterBand(source->dataset, number);
         source->info.px_bytes += GDALGetDataTypeSizeBytes(GDALGetRasterDataType(band));
     }
+    source->info.table_bytes = table_bytes(&source->info, n, by_pixel);
 }
 
 static void fill_info(qfz_source *source)
@@ -243,7 +270,7 @@ static qfz_status open_source(qfz_source *source, const qfz_source_options *opti
         return qfz_fail(err, QFZ_EARG, "no input raster is named");
     QFZ_TRY(qfz_text_copy(&source->name, options->name, err));
     if (!known) QFZ_TRY(qfz_network_check(options->name, options->allow_network, err));
-    QFZ_TRY(open_dataset(&source->dataset, options->name, options->open_options, err));
+    QFZ_TRY(open_dataset(&source->dataset, options->name, options->open_options, known, err));
     QFZ_TRY(check_has_bands(source, err));
     source->options = *options;
     source->info.w = GDALGetRasterXSize(source->dataset);
@@ -259,6 +286,7 @@ static qfz_status open_source(qfz_source *source, const qfz_source_options *opti
     if (source->options.is_saliency) QFZ_TRY(qfz_saliency_source_init(source, err));
     if (source->options.is_labels) QFZ_TRY(qfz_label_source_init(source, err));
     QFZ_TRY(qfz_valid_init(source, err));
+    source->info.table_bytes += table_bytes(&source->info, source->n_masks, false);
     return QFZ_OK;
 }
 

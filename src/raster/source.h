@@ -49,6 +49,7 @@ typedef struct qfz_source_info {
     bool edges_are_float;
     uint32_t max_edge;         /* largest level that the type of options.edges holds */
     int64_t edges_block_bytes; /* of a block of all its bands */
+    int64_t table_bytes;       /* of a reader's tables of blocks, at most */
 } qfz_source_info;
 
 /* Opens a raster, after qfz_network_check().  The source borrows the strings and lists of options

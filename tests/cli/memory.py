@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 43 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 52 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
-passes.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
+passes, and the plan counted neither large blocks of outputs, nor codecs, nor GDAL's table of few rows of blocks.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
 import json
 import os
 import re
@@ -30,11 +30,19 @@ LAYOUTS = {  # width, height, bands, type, options
     "tall": (150, 40000, 1, "int32", ["BLOCKYSIZE=8"]),
     "column": (1, 4000000, 1, "uint8", ["BLOCKYSIZE=65536"]),
     "line": (4000000, 1, 1, "uint8", []),
+    "narrow": (4000000, 1, 1, "uint8", [*TILED, "COMPRESS=DEFLATE"]),
+    "noise": (1800, 1800, 3, "uint16", [*TILED, "COMPRESS=DEFLATE"]),
 }
 ALPHA = ["--alpha", 3, "--distance", "linf"]
 JOBS = {
     "label": ["label", "--overwrite", "SRC", "out.tif"],
     "count": ["label", "--count-only", "SRC"],
+    "strip": ["label", *ALPHA, "--overwrite", "--co", "TILED=NO", "--co", "BLOCKYSIZE=100000", "SRC", "out.tif"],
+    "raw": ["label", *ALPHA, "--overwrite", "--co", "TILED=NO", "--co", "COMPRESS=NONE", "SRC", "out.tif"],
+    "codec": ["label", *ALPHA, "--overwrite", "--co", "COMPRESS=ZSTD", "--co", "ZSTD_LEVEL=19", "SRC", "out.tif"],
+    "mixed": ["simplify", *ALPHA, "--omega", 9, "--overwrite", "--co", "INTERLEAVE=PIXEL", "--co", "BLOCKXSIZE=1024", "--co",
+              "BLOCKYSIZE=1024", "SRC", "out.tif"],
+    "cog": ["simplify", *ALPHA, "--omega", 9, "--overwrite", "--of", "COG", "SRC", "out.tif"],
     "alpha": ["label", *ALPHA, "--overwrite", "--co", "COMPRESS=DEFLATE", "--co", "TILED=YES", "SRC", "out.tif"],
     "table": ["label", *ALPHA, "--overwrite", "--regions", "out.gpkg", "SRC", "out.tif"],
     "50": ["label", *ALPHA, "--tile", 50, "--overwrite", "SRC", "out.tif"],
@@ -58,10 +66,10 @@ JOBS = {
     "outlines": ["regions", "--overwrite", "labels.tif", "--polygons", "out.gpkg"],
 }
 CELLS = [(layout, job) for layout, jobs in {
-    "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify",
-    "tiles": "alpha area tree table near columns overviews look", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
+    "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip",
+    "tiles": "alpha area tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area", "wide": "label saliency", "tall": "label simplify",
-    "column": "count curve least", "line": "label",
+    "column": "count curve least", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog",
 }.items() for job in jobs.split()]
 
 
@@ -80,7 +88,10 @@ rng = np.random.default_rng(1)
 y, x = np.mgrid[0:height, 0:width]
 for band in range(1, n_bands + 1):
     noise = rng.integers(0, 7, (height, width)) * ((x // 300 + y // 300) % 2)
-    made.GetRasterBand(band).WriteArray((100 + (x // 7 + y // 5) % 90 + noise).astype(dtype))
+    values = 100 + (x // 7 + y // 5) % 90 + noise
+    if name == "noise.tif":  # cannot be compressed
+        values = rng.integers(0, 60000, (height, width))
+    made.GetRasterBand(band).WriteArray(values.astype(dtype))
 """
 
 
