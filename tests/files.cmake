@@ -113,6 +113,15 @@ if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
         ${QFZ_COMMAND} $<TARGET_FILE:failing_calls> ranks)
     set_tests_properties(batch_failing_ranks PROPERTIES RESOURCE_LOCK ranks)
 endif()
+# A message from another rank is altered on its way.
+if(QFZ_HAS_MPI AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
+    add_library(altered_messages MODULE shim/altered_messages.c)
+    target_link_libraries(altered_messages PRIVATE MPI::MPI_C ZLIB::ZLIB ${CMAKE_DL_LIBS})
+    set_target_properties(altered_messages PROPERTIES C_VISIBILITY_PRESET default)
+    qfz_add_shell_test(batch_altered_ranks python3 ${CMAKE_CURRENT_SOURCE_DIR}/batch/altered.py
+        ${QFZ_COMMAND} $<TARGET_FILE:altered_messages> ranks)
+    set_tests_properties(batch_altered_ranks PROPERTIES RESOURCE_LOCK ranks)
+endif()
 qfz_add_batch_test(batch_changed changed alone)
 # These wait for processes half of the time, so other tests run beside; but only one of these at a
 # time, since each starts several ranks.

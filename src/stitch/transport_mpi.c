@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <zlib.h>
 
 #include "core/memory.h"
 #include "core/clock.h"
@@ -39,6 +40,19 @@ static qfz_status check(int code, const char *what, qfz_error *err)
     if (code == MPI_SUCCESS) return QFZ_OK;
     (void)MPI_Error_string(code, text, &n);
     return qfz_fail(err, QFZ_EIO, "MPI: %s failed: %s", what, text);
+}
+
+static qfz_status damaged(const char *what, qfz_error *err)
+{
+    return qfz_fail(err, QFZ_EIO,
+                    "MPI: %s failed: a message from another rank is damaged, or from another "
+                    "version of qfz",
+                    what);
+}
+
+static uint32_t crc_of(const void *data, int64_t bytes)
+{
+    return (uint32_t)crc32_z(0, data, (size_t)bytes);
 }
 
 /* One by one: gcc warns about MPICH's MPI_STATUSES_IGNORE, which it takes for an array. */
@@ -226,6 +240,26 @@ static qfz_status check_together(const qfz_ranks *ranks, int code, const char *w
     return st == QFZ_OK ? QFZ_OK : end_all(ranks, st, err);
 }
 
+/* Copies bytes from a rank to all, with their checksum. */
+static qfz_status share_from(const qfz_ranks *ranks, int rank, void *data, int64_t bytes,
+                             const char *what, qfz_error *err)
+{
+    uint32_t crc = crc_of(data, bytes);
+    QFZ_TRY(check_together(ranks, MPI_Bcast(data, (int)bytes, MPI_BYTE, rank, mpi.all), what, err));
+    QFZ_TRY(check_together(ranks, MPI_Bcast(&crc, 1, MPI_UINT32_T, rank, mpi.all), what, err));
+    if (crc == crc_of(data, bytes)) return QFZ_OK;
+    return end_all(ranks, damaged(what, err), err);
+}
+
+static qfz_status share_failure(const qfz_ranks *ranks, int least, qfz_error *err)
+{
+    qfz_error found = *err;
+    if (least < 0 || least >= ranks->n) return end_all(ranks, damaged("agreeing", err), err);
+    QFZ_TRY(share_from(ranks, least, &found, sizeof found, "agreeing", err));
+    *err = found;
+    return found.status;
+}
+
 qfz_status qfz_ranks_agree(const qfz_ranks *ranks, qfz_status st, qfz_error *err)
 {
     int least, n_stops;
@@ -238,9 +272,7 @@ qfz_status qfz_ranks_agree(const qfz_ranks *ranks, qfz_status st, qfz_error *err
     if (least == ranks->n) return QFZ_OK;
     QFZ_TRY(check_together(ranks, reduce(mpi.stop_sent, &n_stops, MPI_SUM), "agreeing", err));
     QFZ_TRY(check_together(ranks, receive_stops(ranks, n_stops), "stopping", err));
-    QFZ_TRY(check_together(ranks, MPI_Bcast(err, (int)sizeof *err, MPI_BYTE, least, mpi.all),
-                           "agreeing", err));
-    return err->status;
+    return share_failure(ranks, least, err);
 }
 
 /* -------------------------------------------------------------------------------- small quantities
@@ -248,33 +280,47 @@ qfz_status qfz_ranks_agree(const qfz_ranks *ranks, qfz_status st, qfz_error *err
 qfz_status qfz_ranks_share(const qfz_ranks *ranks, void *data, int64_t bytes, qfz_error *err)
 {
     if (ranks->n == 1) return QFZ_OK;
-    return check_together(ranks, MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, mpi.all), "sharing", err);
+    return share_from(ranks, 0, data, bytes, "sharing", err);
 }
 
 qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before, uint64_t *total,
                          qfz_error *err)
 {
+    uint64_t(*all)[2] = NULL;
     *before = 0;
     *total = mine;
     if (ranks->n == 1) return QFZ_OK;
-    QFZ_TRY(check_together(ranks, MPI_Exscan(&mine, before, 1, MPI_UINT64_T, MPI_SUM, mpi.all),
-                           "adding", err));
-    if (ranks->rank == 0) *before = 0; /* undefined on rank 0 */
-    return check_together(ranks, MPI_Allreduce(&mine, total, 1, MPI_UINT64_T, MPI_SUM, mpi.all),
-                          "adding", err);
+    const qfz_status st = QFZ_NEW(&all, ranks->n, err);
+    if (st != QFZ_OK) return end_all(ranks, st, err);
+    const uint64_t own[2] = {mine, ~mine}; /* the second is its checksum */
+    qfz_status gathered = check_together(
+        ranks, MPI_Allgather(own, 2, MPI_UINT64_T, all, 2, MPI_UINT64_T, mpi.all), "adding", err);
+    *total = 0;
+    for (int r = 0; r < ranks->n && gathered == QFZ_OK; r++) {
+        if (all[r][0] != ~all[r][1]) gathered = end_all(ranks, damaged("adding", err), err);
+        if (r < ranks->rank) *before += all[r][0];
+        *total += all[r][0];
+    }
+    free(all);
+    return gathered;
 }
 
 /* ------------------------------------------------------------------------------------------ pieces
  *
- * A message is a head and a body in chunks.  Sends do not block, but the bytes in flight are
- * limited; a rank that waits for its own messages to arrive receives others meanwhile, from any
- * rank.  So some rank always receives, and all messages arrive.
+ * A message is a head and a body in chunks, with checksums.  Sends do not block, but the bytes in
+ * flight are limited; a rank that waits for its own messages to arrive receives others meanwhile,
+ * from any rank.  So some rank always receives, and all messages arrive.
  *
  * All ranks number the exchanges alike.  A rank may be some exchanges ahead of another, but there
  * are far fewer exchanges between two agreements than tags. */
+typedef struct head {
+    int64_t key, bytes; /* FAILED: no body follows */
+    uint32_t body_crc, head_crc;
+} head;
+
 typedef struct parcel {
     struct parcel *next;
-    int64_t head[2]; /* key, bytes; FAILED: no body follows */
+    head head;
     void *own;
     int n_requests;
     MPI_Request requests[];
@@ -296,6 +342,11 @@ typedef struct post {
 static int64_t chunks_of(int64_t bytes)
 {
     return bytes > 0 ? (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES : 0;
+}
+
+static uint32_t head_crc_of(const head *h)
+{
+    return crc_of(h, offsetof(head, head_crc));
 }
 
 static int64_t chunk_bytes(int64_t bytes, int64_t chunk)
@@ -331,11 +382,13 @@ static qfz_status send_next(post *p, qfz_error *err)
         free(own);
         return st;
     }
-    *it = (parcel){.head = {key, bytes}, .own = own};
+    *it = (parcel){.head = {.key = key, .bytes = bytes}, .own = own};
+    if (bytes > 0) it->head.body_crc = crc_of(data, bytes);
+    it->head.head_crc = head_crc_of(&it->head);
     *p->last = it;
     p->last = &it->next;
     p->in_flight += bytes > 0 ? bytes : 0;
-    QFZ_TRY(check(MPI_Isend(it->head, 2, MPI_INT64_T, to, p->tag_head, mpi.all,
+    QFZ_TRY(check(MPI_Isend(&it->head, sizeof it->head, MPI_BYTE, to, p->tag_head, mpi.all,
                             &it->requests[it->n_requests]),
                   "sending", err));
     it->n_requests++;
@@ -356,7 +409,7 @@ static qfz_status clear_arrived(post *p, qfz_error *err)
         int arrived;
         QFZ_TRY(check(test_all(it->n_requests, it->requests, &arrived), "sending", err));
         if (!arrived) return QFZ_OK;
-        p->in_flight -= it->head[1] > 0 ? it->head[1] : 0;
+        p->in_flight -= it->head.bytes > 0 ? it->head.bytes : 0;
         p->first = it->next;
         if (!p->first) p->last = &p->first;
         free(it->own);
@@ -367,26 +420,29 @@ static qfz_status clear_arrived(post *p, qfz_error *err)
 
 static qfz_status receive(post *p, int from, qfz_error *err)
 {
-    int64_t head[2];
+    head h;
     char *data = NULL;
-    QFZ_TRY(check(MPI_Recv(head, 2, MPI_INT64_T, from, p->tag_head, mpi.all, MPI_STATUS_IGNORE),
+    QFZ_TRY(check(MPI_Recv(&h, sizeof h, MPI_BYTE, from, p->tag_head, mpi.all, MPI_STATUS_IGNORE),
                   "receiving", err));
+    if (h.head_crc != head_crc_of(&h)) return damaged("receiving", err);
     p->n_in++;
-    if (head[1] == FAILED) {
+    if (h.bytes == FAILED) {
         if (!mpi.stop_sent) mpi.stop_received = true;
         if (p->st == QFZ_OK) p->st = qfz_fail(err, QFZ_ECANCEL, "another rank failed");
         return QFZ_OK;
     }
-    qfz_status st = QFZ_NEW_LARGE(&data, head[1], err);
-    for (int64_t c = 0; c < chunks_of(head[1]) && st == QFZ_OK; c++)
-        st = check(MPI_Recv(data + c * CHUNK_BYTES, (int)chunk_bytes(head[1], c), MPI_BYTE, from,
+    qfz_status st = QFZ_NEW_LARGE(&data, h.bytes, err);
+    for (int64_t c = 0; c < chunks_of(h.bytes) && st == QFZ_OK; c++)
+        st = check(MPI_Recv(data + c * CHUNK_BYTES, (int)chunk_bytes(h.bytes, c), MPI_BYTE, from,
                             p->tag_body, mpi.all, MPI_STATUS_IGNORE),
                    "receiving", err);
+    if (st == QFZ_OK && h.bytes > 0 && crc_of(data, h.bytes) != h.body_crc)
+        st = damaged("receiving", err);
     if (st != QFZ_OK || p->st != QFZ_OK) {
         free(data);
         return st;
     }
-    const qfz_status kept = p->mail->put(p->mail->arg, head[0], data, head[1], err);
+    const qfz_status kept = p->mail->put(p->mail->arg, h.key, data, h.bytes, err);
     if (kept != QFZ_OK) fail_post(p, kept);
     return QFZ_OK;
 }
