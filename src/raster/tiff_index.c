@@ -21,14 +21,11 @@ typedef struct reading {
 static uint64_t read_number(reading *r, int width)
 {
     uint64_t number = 0;
-    uint16_t two;
-    uint32_t four;
+    uint32_t four = 0;
+    uint16_t two = 0;
     void *const to = width == 2 ? (void *)&two : width == 4 ? (void *)&four : (void *)&number;
-    if (VSIFReadL(to, (size_t)width, 1, r->file) != 1) {
-        r->failed = true;
-        return 0;
-    }
-    return width == 2 ? two : width == 4 ? four : number;
+    if (VSIFReadL(to, (size_t)width, 1, r->file) != 1) r->failed = true;
+    return number | four | two;
 }
 
 static void seek(reading *r, int64_t at)
