@@ -6,12 +6,14 @@
 #include <cpl_string.h>
 #include <cpl_vsi.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "raster/block_batch.h"
 #include "raster/error_trap.h"
 #include "raster/out_type_facts.h"
+#include "raster/retry_vsi.h"
 #include "raster/sink_pixels.h"
 #include "raster/text.h"
 #include "raster/tiff_index.h"
@@ -79,14 +81,23 @@ static qfz_status find_index(const qfz_sink *sink, qfz_sink_blocks *b, bool *fou
     return st;
 }
 
+/* Of GDAL's file systems, some cannot write to one file through several handles at once: GDAL 3.6
+ * moves a file in memory while another thread writes to it. */
+static bool is_plain_file(const char *name)
+{
+    return strncmp(name, QFZ_RETRY_VSI_PREFIX, strlen(QFZ_RETRY_VSI_PREFIX)) == 0;
+}
+
 /* *blocks stays NULL if the file is of another form. */
 static qfz_status make(const qfz_sink *sink, qfz_sink_blocks **blocks, qfz_error *err)
 {
     const int64_t h = sink->spec.y1 - sink->spec.y0;
     const int64_t bytes =
         (int64_t)sink->block_w * sink->block_h * (int64_t)qfz_out_type_bytes(sink->spec.type);
-    char **const options = qfz_block_options(creation_options(sink), sink->block_w, sink->block_h);
+    const char *const name = GDALGetDescription(sink->dataset);
     qfz_sink_blocks *b = NULL;
+    if (!is_plain_file(name)) return QFZ_OK;
+    char **const options = qfz_block_options(creation_options(sink), sink->block_w, sink->block_h);
     if (!options) return QFZ_OK;
     qfz_status st = QFZ_NEW_ZERO(&b, 1, err);
     if (st == QFZ_OK && pthread_mutex_init(&b->lock, NULL) != 0) {
@@ -107,7 +118,7 @@ static qfz_status make(const qfz_sink *sink, qfz_sink_blocks **blocks, qfz_error
     b->n_y = (h - 1) / sink->block_h + 1;
     b->per_batch = bytes < BATCH_BYTES ? (int)(BATCH_BYTES / bytes) : 1;
     *blocks = b;
-    return qfz_text_copy(&b->name, GDALGetDescription(sink->dataset), err);
+    return qfz_text_copy(&b->name, name, err);
 }
 
 /* Closes GDAL's file and finds the index, or opens the file again if its form is unknown. */

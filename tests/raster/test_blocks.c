@@ -10,8 +10,8 @@
 
 enum { W = 300, H = 200, SIDE = 64, N = W * H, BANDS = 2, MOST = N * BANDS * 8 };
 
-static const char src[] = "/vsimem/in/source.tif", dst[] = "/vsimem/out/dst.tif",
-                  by_gdal[] = "/vsimem/gdal.tif";
+static const char src[] = "/vsimem/in/source.tif", by_gdal[] = "/vsimem/gdal.tif";
+static char folder[] = "/tmp/qfz_blocks_XXXXXX", dst[64];
 static uint8_t px[MOST], got[MOST], theirs[MOST];
 
 /* Values that compress a little; the first block of each band has nodata alone. */
@@ -238,8 +238,6 @@ static void other_boxes_and_reads_may_come_between(void **state)
 
 /* ---- Files that are too large or of another form */
 
-static char folder[] = "/tmp/qfz_blocks_XXXXXX";
-
 /* Makes the one file in the folder this long, as if blocks were in it. */
 static void lengthen(int64_t bytes)
 {
@@ -253,14 +251,12 @@ static void lengthen(int64_t bytes)
 static void a_tiff_of_32_bits_does_not_wrap(void **state)
 {
     char **const options = options_of("NONE", "NO");
-    qfz_sink_spec spec = spec_of(QFZ_OUT_U16, 1);
+    const qfz_sink_spec spec = spec_of(QFZ_OUT_U16, 1);
     qfz_sink_options output = {.creation_options = (const char *const *)options, .n_threads = 1};
     qfz_source *const source = source_of_bands(GDT_UInt16, 1);
     qfz_sink *sink = NULL;
     (void)state;
     make_pixels(2);
-    assert_non_null(mkdtemp(folder));
-    spec.path = CPLStrdup(CPLSPrintf("%s/a.tif", folder));
     OK(qfz_sink_create(&sink, source, &output, &spec, &err));
     lengthen(((int64_t)1 << 32) - 10000);
     FAILS(qfz_sink_write(sink, (qfz_box){64, 0, 128, W}, px + 2 * SIDE * W, NULL, &err), QFZ_EIO,
@@ -270,8 +266,6 @@ static void a_tiff_of_32_bits_does_not_wrap(void **state)
     assert_int_equal(count_files(folder), 0);
     qfz_source_close(source);
     CSLDestroy(options);
-    CPLFree((void *)(uintptr_t)spec.path);
-    (void)rmdir(folder);
 }
 
 static bool has_index(const char *path, int64_t n)
@@ -332,6 +326,19 @@ static void a_torn_file_has_no_index(void **state)
     CSLDestroy(options);
 }
 
+static int make_folder(void **state)
+{
+    if (set_up(state) != 0 || !mkdtemp(folder)) return -1;
+    (void)snprintf(dst, sizeof dst, "%s/dst.tif", folder);
+    return 0;
+}
+
+static int delete_folder(void **state)
+{
+    (void)state;
+    return VSIRmdirRecursive(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,5 +348,5 @@ int main(void)
         cmocka_unit_test(only_known_forms_have_an_index),
         cmocka_unit_test(a_torn_file_has_no_index),
     };
-    return status_of(cmocka_run_group_tests(tests, set_up, NULL));
+    return status_of(cmocka_run_group_tests(tests, make_folder, delete_folder));
 }
