@@ -35,15 +35,40 @@ static void limit_cache(const qfz_regions_state *state)
 
 /* Less than this does not hold the program with its tables; more may be needed for a polygon with
  * long borders. */
-static qfz_status check_budget(const qfz_job *job, int64_t picture_bytes, qfz_error *err)
+static int64_t least_bytes(const qfz_job *job, int64_t picture_bytes)
 {
-    const int64_t mb = 1000000,
-                  least = (job->polygons ? 120 : 80) * mb + (picture_bytes + mb - 1) / mb * mb;
+    const int64_t mb = 1000000;
+    return (job->polygons ? 120 : 80) * mb + (picture_bytes + mb - 1) / mb * mb;
+}
+
+static qfz_status check_budget(const qfz_job *job, int64_t least, qfz_error *err)
+{
+    const int64_t mb = 1000000;
     if (job->memory_bytes == 0 || job->memory_bytes >= least) return QFZ_OK;
     return qfz_fail(err, QFZ_ENOMEM,
                     "%s: %.4g MB of memory are too little for this job; use --memory %lldMB or "
                     "more",
-                    job->src, (double)job->memory_bytes / 1e6, (long long)least / 1000000);
+                    job->src, (double)job->memory_bytes / 1e6, (long long)((least + mb - 1) / mb));
+}
+
+/* What GDAL holds for a thread that reads labels, beyond what the least memory has room for: a
+ * block and its compressed bytes. */
+static int64_t reader_bytes(const qfz_source_info *info)
+{
+    const int64_t counted = 4 << 20, bytes = 2 * info->block_w * info->block_h * info->px_bytes;
+    return bytes > counted ? bytes - counted : 0;
+}
+
+/* Fewer threads read large blocks where the memory does not suffice for all. */
+static qfz_status fit_readers(qfz_regions_state *state, int64_t least, qfz_error *err)
+{
+    qfz_job *const job = &state->job;
+    const int64_t each = reader_bytes(qfz_source_get_info(state->source));
+    const int64_t all = qfz_job_threads(job);
+    const int64_t n = each > 0 ? (state->memory_bytes - least) / each : all;
+    QFZ_TRY(check_budget(job, least + each, err));
+    if (n < all) job->n_threads = n > 1 ? (int)n : 1;
+    return QFZ_OK;
 }
 
 /* ---------------------------------------------------------------------------------- open, close */
@@ -53,12 +78,12 @@ qfz_status qfz_regions_state_open(qfz_regions_state *state, qfz_error *err)
     const qfz_source_options options = qfz_job_source_options(job);
     QFZ_TRY(qfz_regions_check(job, err));
     QFZ_TRY(qfz_job_budget(job, &state->memory_bytes, err));
-    QFZ_TRY(check_budget(job, 0, err));
     QFZ_TRY(qfz_output_names_follow(job, state->links, err));
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY(qfz_source_open(&state->source, &options, err));
     const qfz_source_info *const info = qfz_source_get_info(state->source);
-    return check_budget(job, qfz_picture_bytes(job, info->w, info->h), err);
+    const int64_t least = least_bytes(job, qfz_picture_bytes(job, info->w, info->h));
+    return fit_readers(state, least, err);
 }
 
 static void close_readers(qfz_regions_state *state)

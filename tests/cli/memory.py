@@ -62,11 +62,12 @@ JOBS = {
     "look": ["label", *ALPHA, "--overwrite", "--quicklook", "out.png", "--quicklook-style", "means", "SRC", "out.tif"],
     "contours": ["saliency", *ALPHA[2:], "--overwrite", "--quicklook", "out.png", "SRC", "out.tif"],
     "shapes": ["regions", "--overwrite", "labels.tif", "--regions", "out.csv", "--columns", "label,perimeter,neighbours"],
+    "sheet": ["regions", "--overwrite", "labels.tif", "--regions", "out.csv"],  # labels in one strip
     "packed": ["regions", "--overwrite", "labels.tif", "--regions", "out.fgb"],
     "outlines": ["regions", "--overwrite", "labels.tif", "--polygons", "out.gpkg"],
 }
 CELLS = [(layout, job) for layout, jobs in {
-    "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip",
+    "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet",
     "tiles": "alpha area tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area", "wide": "label saliency", "tall": "label simplify",
     "column": "count curve least", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog",
@@ -137,7 +138,8 @@ def prepare(layout, job):
         run(["saliency", "--distance", "linf", "--overwrite", source, "edges.tif"], 1000)
     if JOBS[job][0] == "regions":
         many = job == "packed" # regions, of equal values
-        run(["label", *([] if many else ALPHA), "--overwrite", source, "labels.tif"], 1000)
+        blocks = ["--co", "TILED=NO", "--co", "BLOCKYSIZE=100000"] if job == "sheet" else []
+        run(["label", *([] if many else ALPHA), *blocks, "--overwrite", source, "labels.tif"], 1000)
     return [source if word == "SRC" else word for word in JOBS[job]]
 
 
