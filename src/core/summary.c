@@ -93,6 +93,31 @@ qfz_status qfz_ranges_reserve(qfz_ranges *ranges, int64_t n, const qfz_rule *rul
     return QFZ_OK;
 }
 
+qfz_status qfz_ranges_merge(qfz_ranges *ranges, int64_t n, const qfz_rule *rule, qfz_error *err)
+{
+    const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
+    qfz_ranges all = {0};
+    if (n == 0 || n == ranges->n) return QFZ_OK;
+    const qfz_status st = qfz_ranges_reserve(&all, ranges->n, rule, err);
+    if (st != QFZ_OK) {
+        qfz_ranges_fini(&all);
+        return st;
+    }
+    for (int64_t a = 0, b = n; all.n < ranges->n; all.n++) {
+        const bool of_b = a == n || (b < ranges->n && ranges->level[b] < ranges->level[a]);
+        const int64_t i = of_b ? b++ : a++;
+        all.at[all.n] = ranges->at[i];
+        all.level[all.n] = ranges->level[i];
+        qfz_copy_span((char *)all.lo + (size_t)all.n * bytes,
+                      (char *)ranges->lo + (size_t)i * bytes, bytes);
+        qfz_copy_span((char *)all.hi + (size_t)all.n * bytes,
+                      (char *)ranges->hi + (size_t)i * bytes, bytes);
+    }
+    qfz_ranges_fini(ranges);
+    *ranges = all;
+    return QFZ_OK;
+}
+
 qfz_status qfz_links_reserve_placed(qfz_links *links, int64_t n, qfz_error *err)
 {
     if (n <= links->room && links->position) return QFZ_OK;

@@ -139,6 +139,8 @@ void qfz_levels_narrow_in_place(void *levels, int64_t n);
 /* Makes room for n links or events in all; existing ones are unchanged. */
 qfz_status qfz_links_reserve(qfz_links *links, int64_t n, qfz_error *err);
 qfz_status qfz_ranges_reserve(qfz_ranges *ranges, int64_t n, const qfz_rule *rule, qfz_error *err);
+/* Sorts by level: the first n events are sorted, and so are those after them. */
+qfz_status qfz_ranges_merge(qfz_ranges *ranges, int64_t n, const qfz_rule *rule, qfz_error *err);
 qfz_status qfz_masses_reserve(qfz_masses *masses, int64_t n, qfz_error *err);
 void qfz_links_fini(qfz_links *links);
 void qfz_ranges_fini(qfz_ranges *ranges);

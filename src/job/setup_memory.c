@@ -236,8 +236,9 @@ static int64_t filter_px_bytes(const qfz_setup *setup)
            (setup->rule.wants_forest ? 2 : 1);
 }
 
-/* Bytes per pixel of a tile's range events from a device, which reports up to one for each pixel
- * where few regions end within a block; the CPU engine reports only those that widen a range. */
+/* Bytes per pixel of a tile's range events from a device, which reports up to one for each pixel of
+ * several bands or of floats where few regions end within a block; the CPU engine reports only
+ * those that widen a range, and so does a device, nearly, of one band of integers. */
 static int64_t event_px_bytes(const qfz_setup *setup)
 {
     const int64_t place = sizeof(uint32_t), level = sizeof(uint32_t);

@@ -410,7 +410,7 @@ static void takes_what_is_written(void)
         int bytes[6]; /* for 8 bits, 16 bits and floats, each with 4 and 8 neighbours */
     } table[] = {{QFZ_COMPONENTS, {30, 30, 31, 31, 32, 32}},
                  {QFZ_LEVELS, {13, 18, 14, 19, 19, 22}},
-                 {QFZ_OMEGA, {43, 43, 47, 47, 58, 58}},
+                 {QFZ_OMEGA, {27, 27, 29, 29, 40, 40}},
                  {QFZ_TREE, {15, 15, 16, 16, 20, 20}}};
     static const qfz_type types[] = {QFZ_U8, QFZ_U16, QFZ_F32};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

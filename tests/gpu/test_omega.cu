@@ -196,33 +196,55 @@ template <typename T> static void fetch(const qfz_gpu *gpu, void *to, const void
     std::copy(h.begin(), h.end(), static_cast<T *>(to));
 }
 
+/* Appends range events, as many as n, that the device has made. */
+static void fetch_ranges(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                         void *d_scratch, uint32_t n, qfz_ranges *ranges)
+{
+    const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands, at = ranges->n;
+    qfz_gpu_ranges d_ranges;
+    must(qfz_ranges_reserve(ranges, at + n, rule, &err) == QFZ_OK, "ranges");
+    CHECK(find_ranges(gpu, image, rule, d_scratch, n, &d_ranges) == QFZ_OK, "%s", err.message);
+    fetch<uint32_t>(gpu, ranges->at + at, d_ranges.d_at, n);
+    fetch<uint32_t>(gpu, ranges->level + at, d_ranges.d_level, n);
+    fetch<char>(gpu, (char *)ranges->lo + at * bytes, d_ranges.d_lo, n * bytes);
+    fetch<char>(gpu, (char *)ranges->hi + at * bytes, d_ranges.d_hi, n * bytes);
+    ranges->n = at + n;
+    must(qfz_ranges_merge(ranges, at, rule, &err) == QFZ_OK, "merged");
+}
+
+/* In parts of at most `most` items. */
+static void fetch_parts(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                        void *d_scratch, const uint32_t *d_n, uint32_t n_items, uint32_t most,
+                        qfz_ranges *ranges)
+{
+    for (uint32_t first = 0; first < n_items; first += most) {
+        CHECK(qfz_gpu_omega_part(gpu, image, rule, d_scratch, first, most) == QFZ_OK, "%s",
+              err.message);
+        fetch_ranges(gpu, image, rule, d_scratch, from_device(gpu, d_n, 2)[1], ranges);
+    }
+}
+
 static void gpu_summary(qfz_gpu *gpu, const qfz_image *tile, const qfz_rule *rule,
                         qfz_summary *summary)
 {
     uploaded up = upload(tile);
     void *const d_scratch = device_room<char>((int64_t)omega_bytes(rule, tile->h, tile->w));
     qfz_gpu_links d_links;
-    qfz_gpu_ranges d_ranges;
     uint32_t *d_n = NULL;
     qfz_links *const links = &summary->links;
-    qfz_ranges *const ranges = &summary->ranges;
-    const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
     must(qfz_summary_take_ring(summary, tile, rule, &err) == QFZ_OK, "the ring");
     CHECK(find_links(gpu, &up.image, rule, d_scratch, &d_links, &d_n) == QFZ_OK, "%s", err.message);
-    const std::vector<uint32_t> n = from_device(gpu, d_n, 2);
+    const std::vector<uint32_t> n = from_device(gpu, d_n, version ? 2 : 3);
     must(qfz_links_reserve(links, n[0], &err) == QFZ_OK, "links");
-    must(qfz_ranges_reserve(ranges, n[1], rule, &err) == QFZ_OK, "ranges");
-    CHECK(find_ranges(gpu, &up.image, rule, d_scratch, n[1], &d_ranges) == QFZ_OK, "%s",
-          err.message);
     links->n = n[0];
-    ranges->n = n[1];
     fetch<uint32_t>(gpu, links->u, d_links.d_u, links->n);
     fetch<uint32_t>(gpu, links->v, d_links.d_v, links->n);
     fetch<uint32_t>(gpu, links->level, d_links.d_level, links->n);
-    fetch<uint32_t>(gpu, ranges->at, d_ranges.d_at, ranges->n);
-    fetch<uint32_t>(gpu, ranges->level, d_ranges.d_level, ranges->n);
-    fetch<char>(gpu, ranges->lo, d_ranges.d_lo, ranges->n * bytes);
-    fetch<char>(gpu, ranges->hi, d_ranges.d_hi, ranges->n * bytes);
+    const uint32_t most = version ? QFZ_NONE : qfz_gpu_omega_events(rule, tile->h, tile->w);
+    if (n[1] > most)
+        fetch_parts(gpu, &up.image, rule, d_scratch, d_n, n[2], most, &summary->ranges);
+    else
+        fetch_ranges(gpu, &up.image, rule, d_scratch, n[1], &summary->ranges);
     cudaFree(d_scratch);
     upload_free(&up);
 }
@@ -426,6 +448,82 @@ static void dominoes(qfz_gpu *gpu)
         }
 }
 
+/* A quarter of the pixels lie alone in a background, at levels of their own: more range events than
+ * one part of a summary has, and more undecided parts than a list has (omega_memory.cu).  Values
+ * are above the background or, in every second block, below it, so that with omega 30000 no block
+ * is too wide, but the raster is. */
+static void isolated_pixels(qfz_gpu *gpu)
+{
+    enum { H = 300, W = 600, BLOCK = 64, BACKGROUND = 30000, N = H / 2 * (W / 2), LARGEST = N / 2 };
+    std::vector<uint16_t> px(H * W, BACKGROUND);
+    std::vector<int> level(N);
+    for (size_t i = 0; i < level.size(); i++) {
+        level[i] = (int)i / 2 + 1;
+        std::swap(level[i], level[(size_t)check_pick((int64_t)i + 1)]);
+    }
+    for (int i = 0; i < N; i++) {
+        const int y = i / (W / 2) * 2 + 1, x = i % (W / 2) * 2 + 1;
+        const int step = x / BLOCK % 2 ? level[(size_t)i] : -level[(size_t)i];
+        px[(size_t)(y * W + x)] = (uint16_t)(BACKGROUND + step);
+    }
+    const qfz_image image = image_of(QFZ_U16, H, W, px.data());
+    check_case(0, "isolated pixels");
+    for (const double omega : {2.0 * LARGEST, 30000.0, 9000.0})
+        for (const int connectivity : {4, 8}) {
+            const qfz_rule rule = rule_of(QFZ_U16, connectivity, &omega);
+            check_describe("isolated pixels, %d-connected, omega %g", connectivity, omega);
+            check_alone(gpu, &image, &rule);
+            check_tiles(gpu, &image, &rule, H, W / 2);
+        }
+}
+
+/* Diagonal stripes that rise and fall by small steps: every component leaves its blocks, so that
+ * nearly every pixel is a part of its own, and hardly any of them widens a range. */
+static void few_events(qfz_gpu *gpu)
+{
+    enum { SIDE = 300, STEP = 5 };
+    static const double omega = 500;
+    std::vector<uint16_t> value(2 * SIDE, 30000), px(SIDE * SIDE);
+    if (version) return;
+    check_case(0, "few events");
+    for (size_t i = 1; i < value.size(); i++)
+        value[i] = (uint16_t)(value[i - 1] + check_pick(2 * STEP + 1) - STEP);
+    for (size_t i = 0; i < px.size(); i++)
+        px[i] = value[i / SIDE + i % SIDE];
+    const qfz_image image = image_of(QFZ_U16, SIDE, SIDE, px.data());
+    for (const int connectivity : {4, 8}) {
+        qfz_summary summary;
+        qfz_rule rule = rule_of(QFZ_U16, connectivity, &omega);
+        rule.alpha_level = STEP;
+        must(qfz_summary_init(&summary, qfz_box{0, 0, SIDE, SIDE}, &rule, &err) == QFZ_OK,
+             "summary");
+        gpu_summary(gpu, &image, &rule, &summary);
+        CHECK(summary.ranges.n < 2 * summary.n_ring, "%lld range events of %lld ring pixels",
+              (long long)summary.ranges.n, (long long)summary.n_ring);
+        qfz_summary_fini(&summary);
+        check_tiles(gpu, &image, &rule, SIDE, SIDE / 2);
+    }
+}
+
+/* The memory of a tile is enough for every smaller tile. */
+static void smaller_tiles_fit(void)
+{
+    static const double omega[] = {1, 1, 1};
+    static const qfz_type types[] = {QFZ_U8, QFZ_U16, QFZ_F32};
+    if (version) return;
+    check_case(0, "memory of smaller tiles");
+    for (int i = 0; i < 20000; i++) {
+        qfz_rule rule = rule_of(types[i % 3], i % 2 ? 4 : 8, omega);
+        rule.n_bands = i % 5 ? 1 : 3;
+        const int64_t most = i % 7 ? 700 : 5000;
+        const int64_t h = 1 + check_pick(most), w = 1 + check_pick(most),
+                      low_h = i % 4 ? h : 1 + check_pick(h), low_w = 1 + check_pick(w);
+        CHECK(omega_bytes(&rule, low_h, low_w) <= omega_bytes(&rule, h, w),
+              "%lld x %lld needs more than %lld x %lld", (long long)low_h, (long long)low_w,
+              (long long)h, (long long)w);
+    }
+}
+
 /* Numbers of parts have 31 bits. */
 static void refuses_too_many_parts(qfz_gpu *gpu)
 {
@@ -476,6 +574,9 @@ int main(int argc, char **argv)
         greatest_levels(&gpu);
         vanishing_squares(&gpu);
         dominoes(&gpu);
+        isolated_pixels(&gpu);
+        few_events(&gpu);
+        smaller_tiles_fit();
         refuses_too_many_parts(&gpu);
     }
     for (int64_t i = check_.first; i < check_.cases; i++)

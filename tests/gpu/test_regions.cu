@@ -98,7 +98,7 @@ static void counts_are_equal(const both &b)
     uint64_t *const d_name = device_room<uint64_t>(b.want.n_regions);
     uint32_t *const d_narrow = device_room<uint32_t>(b.n_px);
     MUST_DO(qfz_gpu_regions_name(b.gpu, &b.got, b.want.n_border_regions, NULL, NULL, d_name));
-    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, false, d_narrow));
+    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, 0, b.n_px, false, d_narrow));
     are_equal(b, d_narrow, labels.data(), b.n_px, "labels of a whole raster");
     cudaFree(d_name);
     cudaFree(d_narrow);
@@ -133,8 +133,8 @@ static void labels_are_equal(const both &b)
     uint32_t *const d_narrow = device_room<uint32_t>(b.n_px);
     MUST_DO(cpu->labels(b.worker, true, wide.data(), &err));
     MUST_DO(cpu->labels(b.worker, false, narrow.data(), &err));
-    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, true, d_wide));
-    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, false, d_narrow));
+    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, 0, b.n_px, true, d_wide));
+    MUST_DO(qfz_gpu_regions_labels(b.gpu, &b.got, d_name, 0, b.n_px, false, d_narrow));
     are_equal(b, d_wide, wide.data(), b.n_px, "wide labels");
     are_equal(b, d_narrow, narrow.data(), b.n_px, "labels");
     for (void *d : {(void *)d_name, (void *)d_wide, (void *)d_narrow})

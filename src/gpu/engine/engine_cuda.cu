@@ -44,12 +44,15 @@ qfz_status qfz_worker_down_ranges(qfz_worker *worker, const qfz_gpu_ranges *from
 {
     const qfz_rule *const rule = worker->spec.rule;
     const size_t span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    QFZ_TRY(qfz_ranges_reserve(ranges, n, rule, worker->gpu.err));
-    QFZ_TRY(qfz_worker_down(worker, ranges->at, from->d_at, n * sizeof *ranges->at));
-    QFZ_TRY(qfz_worker_down(worker, ranges->level, from->d_level, n * sizeof *ranges->level));
-    QFZ_TRY(qfz_worker_down(worker, ranges->lo, from->d_lo, n * span_bytes));
-    QFZ_TRY(qfz_worker_down(worker, ranges->hi, from->d_hi, n * span_bytes));
-    ranges->n = n;
+    const int64_t at = ranges->n;
+    QFZ_TRY(qfz_ranges_reserve(ranges, at + n, rule, worker->gpu.err));
+    QFZ_TRY(qfz_worker_down(worker, ranges->at + at, from->d_at, n * sizeof *ranges->at));
+    QFZ_TRY(qfz_worker_down(worker, ranges->level + at, from->d_level, n * sizeof *ranges->level));
+    QFZ_TRY(qfz_worker_down(worker, (char *)ranges->lo + (size_t)at * span_bytes, from->d_lo,
+                            n * span_bytes));
+    QFZ_TRY(qfz_worker_down(worker, (char *)ranges->hi + (size_t)at * span_bytes, from->d_hi,
+                            n * span_bytes));
+    ranges->n = at + n;
     return QFZ_OK;
 }
 
@@ -155,7 +158,9 @@ static int64_t device_tile_bytes(const qfz_rule *rule, qfz_kind kind, const char
     return (int64_t)carve.used;
 }
 
-/* A worker's host memory is proportional to the ring of the tile: at most a byte per pixel. */
+/* A worker's host memory is proportional to the rows and the ring of the tile: at most a byte per
+ * pixel.  Range events of a summary, up to one for each pixel of several bands, are not the
+ * worker's: the plan of a job counts them. */
 static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
 {
     (void)rule;

@@ -175,10 +175,12 @@ qfz_status qfz_device_need_host_valid(qfz_worker *worker)
 qfz_status qfz_device_labels(qfz_worker *worker, uint32_t *labels, void *stream, qfz_error *err)
 {
     qfz_region_room *const room = &worker->regions;
+    const size_t n = n_px(worker);
     QFZ_TRY(begin(worker, stream, err));
-    QFZ_TRY(
-        qfz_gpu_regions_labels(&worker->gpu, &room->on_device, room->d_name, false, room->d_work));
-    QFZ_TRY(copy(worker, labels, room->d_work, n_px(worker) * sizeof *labels));
+    QFZ_TRY(qfz_regions_need_names(worker));
+    QFZ_TRY(qfz_gpu_regions_labels(&worker->gpu, &room->on_device, room->d_name, 0, (int64_t)n,
+                                   false, room->d_work));
+    QFZ_TRY(copy(worker, labels, room->d_work, n * sizeof *labels));
     return end(worker, stream);
 }
 

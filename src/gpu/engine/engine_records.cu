@@ -141,6 +141,7 @@ qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t 
 {
     const request all = {box, first_region, records, 0};
     QFZ_TRY(qfz_worker_enter(worker, err));
+    QFZ_TRY(qfz_regions_need_names(worker));
     QFZ_TRY(send_areas(worker, row_area));
     return gather_records(worker, &all, n);
 }

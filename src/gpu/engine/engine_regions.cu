@@ -18,13 +18,19 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Size of d_work: the labels of all pixels, the exact sums of all regions of an integer raster (two
- * words each), the spans of all regions in a band (one word and a half each, and a count), or at
- * least some records. */
+/* Size of d_work: the labels of all pixels, or at least some records. */
 static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
-    const size_t words = spec->kind == QFZ_OMEGA ? 2 : 1;
-    return larger((size_t)n * words * sizeof(uint64_t), qfz_records_least_bytes(spec->rule));
+    return larger((size_t)n * sizeof(uint64_t), qfz_records_least_bytes(spec->rule));
+}
+
+/* Least size of d_pool: the spans of all regions in a band (three words of 32 bits each, and a
+ * count); or the names of all regions, and beside them the labels of half of the pixels, or some
+ * records. */
+static size_t least_pool_bytes(const qfz_worker_spec *spec, int64_t n)
+{
+    enum { ALIGN = 256 };
+    return 3 * (size_t)n * sizeof(uint32_t) + qfz_records_least_bytes(spec->rule) + ALIGN;
 }
 
 static size_t scratch_bytes(const qfz_worker *worker)
@@ -63,24 +69,26 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     qfz_records_carve(worker, carve);
 }
 
-/* Memory of QFZ_OMEGA: the buffers of numbering and of later steps overlap the scratch memory of
- * qfz_gpu_omega(), of which only the roots stay. */
+/* Memory of QFZ_OMEGA.  Of the scratch memory of qfz_gpu_omega() only the roots stay; until the
+ * regions are numbered, the pool has the roots and the scratch memory of numbering.  The pool is as
+ * large as that of qfz_gpu_omega() permits. */
 static void carve_omega(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     qfz_region_room *const room = &worker->regions;
     const int32_t h = spec->max_h, w = spec->max_w;
-    qfz_carve first = *carve;
-    room->d_scratch =
-        qfz_carve_bytes(&first, worker->by_connect ? qfz_connect_omega_bytes(spec->rule, h, w)
-                                                   : qfz_gpu_omega_bytes(spec->rule, h, w));
-    qfz_carve_take(carve, &room->d_root, (int64_t)h * w); /* at d_scratch */
-    room->d_means = room->d_root;                         /* a value has at most 4 bytes */
+    const size_t scratch = worker->by_connect ? qfz_connect_omega_bytes(spec->rule, h, w)
+                                              : qfz_gpu_omega_bytes(spec->rule, h, w);
+    qfz_carve numbering = *carve, regions = {}, all = *carve;
+    room->d_scratch = qfz_carve_bytes(&all, scratch);
+    qfz_carve_take(&numbering, &room->d_root, (int64_t)h * w); /* at d_scratch */
+    room->d_number_scratch = qfz_carve_bytes(&numbering, qfz_gpu_regions_bytes(h, w));
+    qfz_gpu_regions_take(&regions, h, w, true, &room->on_device);
+    room->pool_bytes = larger(numbering.used - carve->used, least_pool_bytes(spec, (int64_t)h * w));
+    if (scratch > regions.used) room->pool_bytes = larger(room->pool_bytes, scratch - regions.used);
+    room->d_pool = (char *)qfz_carve_bytes(carve, room->pool_bytes);
     qfz_gpu_regions_take(carve, h, w, true, &room->on_device);
-    qfz_carve last = *carve;
-    room->d_number_scratch = qfz_carve_bytes(carve, qfz_gpu_regions_bytes(h, w));
-    carve_work(worker, &last);
-    carve->used = larger(first.used, larger(carve->used, last.used));
+    carve->used = larger(carve->used, all.used);
 }
 
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
@@ -219,6 +227,18 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_exterio
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_number_scratch, regions);
 }
 
+/* Divides the pool: `bytes` bytes for each region, and the rest, which becomes d_work.  The names
+ * of regions, wherever they were, are overwritten. */
+static void *divide_pool(qfz_region_room *room, size_t bytes)
+{
+    qfz_carve carve = {room->d_pool, 0};
+    void *const by_region = qfz_carve_bytes(&carve, room->n_regions * bytes);
+    room->d_work = room->d_pool + carve.used;
+    room->work_bytes = room->pool_bytes - carve.used;
+    room->is_named = false;
+    return by_region;
+}
+
 /* Downloads the number of regions and, with has_border_regions, the number of border regions and
  * the number of inner regions that begin in each row. */
 static qfz_status fetch_numbers(qfz_worker *worker, bool has_border_regions)
@@ -229,6 +249,7 @@ static qfz_status fetch_numbers(qfz_worker *worker, bool has_border_regions)
                             words * sizeof *room->n_and_rows));
     room->n_regions = room->n_and_rows[0];
     room->n_border_regions = has_border_regions ? room->n_and_rows[1] : 0;
+    if (worker->spec.kind == QFZ_OMEGA) (void)divide_pool(room, 0);
     return QFZ_OK;
 }
 
@@ -293,14 +314,38 @@ static qfz_status omega_ranges(qfz_worker *worker, uint32_t n, qfz_gpu_ranges *r
                : qfz_gpu_omega_ranges(&worker->gpu, &worker->image, rule, d_scratch, n, ranges);
 }
 
+/* Range events in parts, for which the device has room; d_n, n: as of qfz_gpu_omega_links(). */
+static qfz_status ranges_in_parts(qfz_worker *worker, const uint32_t *d_n, const uint32_t *n,
+                                  uint32_t most, qfz_ranges *all)
+{
+    const qfz_rule *const rule = worker->spec.rule;
+    void *const d_scratch = worker->regions.d_scratch;
+    for (uint32_t first = 0, part, n_events; first < n[2]; first += part) {
+        const int64_t before = all->n;
+        qfz_gpu_ranges ranges;
+        part = n[2] - first < most ? n[2] - first : most;
+        QFZ_TRY(qfz_gpu_omega_part(&worker->gpu, &worker->image, rule, d_scratch, first, part));
+        QFZ_TRY(qfz_worker_down(worker, &n_events, d_n + 1, sizeof n_events));
+        QFZ_TRY(omega_ranges(worker, n_events, &ranges));
+        QFZ_TRY(qfz_worker_down_ranges(worker, &ranges, n_events, all));
+        QFZ_TRY(qfz_ranges_merge(all, before, rule, worker->gpu.err));
+    }
+    return QFZ_OK;
+}
+
 static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
 {
+    const qfz_rule *const rule = worker->spec.rule;
+    const uint32_t most = worker->by_connect
+                              ? QFZ_NONE
+                              : qfz_gpu_omega_events(rule, worker->image.h, worker->image.w);
     qfz_gpu_links links;
     qfz_gpu_ranges ranges;
-    uint32_t *d_n, n[2];
+    uint32_t *d_n, n[3];
     QFZ_TRY(omega_links(worker, &links, &d_n));
-    QFZ_TRY(qfz_worker_down(worker, n, d_n, sizeof n));
+    QFZ_TRY(qfz_worker_down(worker, n, d_n, (worker->by_connect ? 2 : 3) * sizeof *n));
     QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
+    if (n[1] > most) return ranges_in_parts(worker, d_n, n, most, &summary->ranges);
     QFZ_TRY(omega_ranges(worker, n[1], &ranges));
     return qfz_worker_down_ranges(worker, &ranges, n[1], &summary->ranges);
 }
@@ -322,6 +367,18 @@ static size_t n_px(const qfz_worker *worker)
     return (size_t)worker->image.h * (size_t)worker->image.w;
 }
 
+qfz_status qfz_regions_need_names(qfz_worker *worker)
+{
+    qfz_region_room *const room = &worker->regions;
+    if (room->is_named) return QFZ_OK;
+    if (worker->spec.kind == QFZ_OMEGA)
+        room->d_name = (uint64_t *)divide_pool(room, sizeof *room->d_name);
+    room->is_named = true;
+    return qfz_gpu_regions_name(&worker->gpu, &room->on_device, room->n_border_regions,
+                                room->has_numbers ? room->d_row_start : NULL,
+                                room->has_numbers ? room->d_border_label : NULL, room->d_name);
+}
+
 qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err)
 {
     qfz_region_room *const room = &worker->regions;
@@ -333,22 +390,30 @@ qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qf
         QFZ_TRY(qfz_worker_up(worker, room->d_border_label, numbers->border_label,
                               room->n_border_regions * sizeof *numbers->border_label));
     }
-    return qfz_gpu_regions_name(&worker->gpu, &room->on_device, room->n_border_regions,
-                                numbers ? room->d_row_start : NULL,
-                                numbers ? room->d_border_label : NULL, room->d_name);
+    room->has_numbers = numbers != NULL;
+    room->is_named = false;
+    return qfz_regions_need_names(worker);
 }
 
+/* In parts, for which d_work has room; a part begins at an address that is a multiple of 16. */
 qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err)
 {
+    enum { AT_ONCE = 4 };
     qfz_region_room *const room = &worker->regions;
+    const size_t bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t), n = n_px(worker);
     QFZ_TRY(qfz_worker_enter(worker, err));
-    QFZ_TRY(
-        qfz_gpu_regions_labels(&worker->gpu, &room->on_device, room->d_name, wide, room->d_work));
-    return qfz_worker_down(worker, out, room->d_work, n_px(worker) * (wide ? 8 : 4));
+    QFZ_TRY(qfz_regions_need_names(worker));
+    const size_t most = room->work_bytes / bytes / AT_ONCE * AT_ONCE;
+    for (size_t first = 0, part; first < n; first += part) {
+        part = n - first < most ? n - first : most;
+        QFZ_TRY(qfz_gpu_regions_labels(&worker->gpu, &room->on_device, room->d_name, (int64_t)first,
+                                       (int64_t)part, wide, room->d_work));
+        QFZ_TRY(qfz_worker_down(worker, (char *)out + first * bytes, room->d_work, part * bytes));
+    }
+    return QFZ_OK;
 }
 
-/* Computes the sums of *n regions from `first` on: all, or as many as fit d_work, which can be
- * fewer for floats. */
+/* Computes the sums of *n regions from `first` on: all, or as many as fit d_work. */
 static qfz_status add_up(qfz_worker *worker, int band, uint32_t first, uint32_t *n)
 {
     qfz_region_room *const room = &worker->regions;
@@ -364,6 +429,7 @@ qfz_status qfz_regions_border_sums(qfz_worker *worker, int band, uint64_t *sums,
     qfz_region_room *const room = &worker->regions;
     const int words = qfz_sum_words(worker->image.type);
     QFZ_TRY(qfz_worker_enter(worker, err));
+    (void)divide_pool(room, 0);
     for (uint32_t first = 0, n; first < room->n_regions; first += n) {
         QFZ_TRY(add_up(worker, band, first, &n));
         QFZ_TRY(qfz_gpu_border_sums(&worker->gpu, &room->on_device, first, n,
@@ -413,6 +479,7 @@ qfz_status qfz_regions_spans(qfz_worker *worker, uint64_t *spans, uint64_t *wide
 {
     uint64_t *words = NULL;
     QFZ_TRY(qfz_worker_enter(worker, err));
+    (void)divide_pool(&worker->regions, 0);
     QFZ_TRY(QFZ_NEW(&words, 2 * (int64_t)worker->regions.n_border_regions, err));
     const qfz_status st = find_spans(worker, words, spans, wide);
     free(words);
@@ -427,6 +494,7 @@ qfz_status qfz_regions_paint_on_device(qfz_worker *worker, int band, const void 
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(
         qfz_worker_up(worker, room->d_border_sums, border_mean, room->n_border_regions * bytes));
+    room->d_means = divide_pool(room, bytes);
     for (uint32_t first = 0, n; first < room->n_regions; first += n) {
         QFZ_TRY(add_up(worker, band, first, &n));
         QFZ_TRY(qfz_gpu_means(&worker->gpu, &room->on_device, worker->image.type, first, n,

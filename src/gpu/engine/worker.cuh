@@ -43,6 +43,11 @@ typedef struct qfz_region_room {
     uint64_t *d_name; /* per region: its label */
     void *d_means;    /* QFZ_OMEGA, per region: its mean in one band */
     size_t work_bytes;
+    char *d_pool; /* QFZ_OMEGA, pool_bytes bytes: d_name or d_means, and d_work, as a step needs
+                     them */
+    size_t pool_bytes;
+    bool is_named;       /* d_name has the labels of this tile's regions ... */
+    bool has_numbers;    /* ... which are those of d_row_start and d_border_label */
     uint64_t *d_records; /* records_bytes bytes: records of the flat regions in d_work */
     size_t records_bytes;
 
@@ -156,7 +161,7 @@ qfz_status qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary);
 qfz_status qfz_worker_down_links(qfz_worker *worker, const qfz_gpu_links *from, uint32_t n,
                                  qfz_links *links);
 
-/* The same for range events. */
+/* Appends the first n range events of `from` to `ranges`. */
 qfz_status qfz_worker_down_ranges(qfz_worker *worker, const qfz_gpu_ranges *from, uint32_t n,
                                   qfz_ranges *ranges);
 
@@ -194,6 +199,8 @@ qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary);
 qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *exterior,
                                  qfz_partition *partition, qfz_error *err);
 qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qfz_error *err);
+/* Makes d_name, unless it is there: sums and means of QFZ_OMEGA take its memory. */
+qfz_status qfz_regions_need_names(qfz_worker *worker);
 qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err);
 qfz_status qfz_regions_border_sums(qfz_worker *worker, int band, uint64_t *sums, qfz_error *err);
 qfz_status qfz_regions_spans(qfz_worker *worker, uint64_t *spans, uint64_t *wide, qfz_error *err);

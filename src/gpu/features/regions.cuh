@@ -32,9 +32,11 @@ qfz_status qfz_gpu_regions_name(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                 uint32_t n_border_regions, const uint64_t *d_row_start,
                                 const uint64_t *d_border_label, uint64_t *d_name);
 
-/* d_out[px] = d_name[region of px], 0 where invalid; uint32_t, or uint64_t if `wide`. */
+/* d_out[i] = d_name[region of pixel first + i], 0 where invalid, for n pixels; uint32_t, or
+ * uint64_t if `wide`.  first is a multiple of 4. */
 qfz_status qfz_gpu_regions_labels(qfz_gpu *gpu, const qfz_gpu_regions *regions,
-                                  const uint64_t *d_name, bool wide, void *d_out);
+                                  const uint64_t *d_name, int64_t first, int64_t n, bool wide,
+                                  void *d_out);
 
 /* Sets the labels of n records of record_words words, of region first_region and after
  * (core/record.h), with QFZ_RECORD_SHARED in those of border regions. */

@@ -124,31 +124,34 @@ qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *reg
 }
 
 template <typename IN, typename OUT>
-static qfz_status paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void *d_lut,
+static qfz_status paint(qfz_gpu *gpu, const uint32_t *d_label, int64_t n, const void *d_lut,
                         const void *invalid, void *d_out)
 {
-    const int64_t n_px = (int64_t)regions->h * regions->w;
     OUT value = 0;
     if (invalid) memcpy(&value, invalid, sizeof value);
-    return qfz_launch(gpu, k_paint<IN, OUT>, dim3(qfz_launch_blocks(n_px, BLOCK * AT_ONCE)),
-                      dim3(BLOCK), 0, regions->d_label, n_px, static_cast<const IN *>(d_lut), value,
+    return qfz_launch(gpu, k_paint<IN, OUT>, dim3(qfz_launch_blocks(n, BLOCK * AT_ONCE)),
+                      dim3(BLOCK), 0, d_label, n, static_cast<const IN *>(d_lut), value,
                       static_cast<OUT *>(d_out));
 }
 
 qfz_status qfz_gpu_regions_labels(qfz_gpu *gpu, const qfz_gpu_regions *regions,
-                                  const uint64_t *d_name, bool wide, void *d_out)
+                                  const uint64_t *d_name, int64_t first, int64_t n, bool wide,
+                                  void *d_out)
 {
-    return wide ? paint<uint64_t, uint64_t>(gpu, regions, d_name, NULL, d_out)
-                : paint<uint64_t, uint32_t>(gpu, regions, d_name, NULL, d_out);
+    const uint32_t *const d_label = regions->d_label + first;
+    return wide ? paint<uint64_t, uint64_t>(gpu, d_label, n, d_name, NULL, d_out)
+                : paint<uint64_t, uint32_t>(gpu, d_label, n, d_name, NULL, d_out);
 }
 
 qfz_status qfz_gpu_regions_paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void *d_lut,
                                  size_t value_bytes, const void *invalid, void *d_out)
 {
+    const uint32_t *const d_label = regions->d_label;
+    const int64_t n = (int64_t)regions->h * regions->w;
     switch (value_bytes) {
-    case 1: return paint<uint8_t, uint8_t>(gpu, regions, d_lut, invalid, d_out);
-    case 2: return paint<uint16_t, uint16_t>(gpu, regions, d_lut, invalid, d_out);
-    case 4: return paint<uint32_t, uint32_t>(gpu, regions, d_lut, invalid, d_out);
+    case 1: return paint<uint8_t, uint8_t>(gpu, d_label, n, d_lut, invalid, d_out);
+    case 2: return paint<uint16_t, uint16_t>(gpu, d_label, n, d_lut, invalid, d_out);
+    case 4: return paint<uint32_t, uint32_t>(gpu, d_label, n, d_lut, invalid, d_out);
     }
     return qfz_fail(gpu->err, QFZ_EARG, "values of %d bytes are not painted", (int)value_bytes);
 }

@@ -148,6 +148,23 @@ size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges)
     return room.used;
 }
 
+size_t qfz_gpu_forest_ring_bytes(const qfz_gpu_edges *edges)
+{
+    qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);
+    qfz_carve room = {};
+    carve_made(&f, &room);
+    carve_rims(&f, &room);
+    return room.used;
+}
+
+size_t qfz_gpu_forest_hooks_bytes(const qfz_gpu_edges *edges)
+{
+    qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);
+    qfz_carve room = {};
+    carve_pixels(&f, &room);
+    return room.used;
+}
+
 size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges)
 {
     qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);

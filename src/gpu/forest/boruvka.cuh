@@ -72,10 +72,13 @@ typedef struct qfz_gpu_forest {
  * 16-bit levels, 13 for 32-bit ones; more for tiles of a few columns or rows. */
 size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external);
 
-/* Of this memory, the first bytes that are in use once the forest is complete; and the first bytes
- * that are in use when `steps` and `up` are not needed any more. */
+/* Of this memory, the first bytes that are in use once the forest is complete, without rims or with
+ * them; that are in use when `steps` and `up` are not needed any more; and that have the hooks of
+ * pixels and components. */
 size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges);
+size_t qfz_gpu_forest_ring_bytes(const qfz_gpu_edges *edges);
 size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges);
+size_t qfz_gpu_forest_hooks_bytes(const qfz_gpu_edges *edges);
 
 /* Upper bound of the number of vertices of a tile's graph of all blocks. */
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);

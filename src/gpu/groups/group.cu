@@ -55,9 +55,17 @@ static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
 static void carve_omega(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *carve)
 {
     qfz_gpu_group_regions_carve(group, carve);
-    group->room.graph.vertex_room = group->n;
-    group->room.graph.record_room = all_of(&group->events);
-    qfz_omega_carve(&group->room, rule, 1, (int32_t)group->n_ring, carve->used, carve);
+    qfz_omega_room *const room = &group->room;
+    room->graph.has_wide_levels = room->forest.wide;
+    room->graph.vertex_room = group->n;
+    room->graph.record_room = all_of(&group->events);
+    const int64_t n_events = qfz_omega_events_of(&room->graph);
+    qfz_omega_carve_graph(room, rule, group->n_ring, carve);
+    qfz_carve lists = *carve;
+    qfz_omega_carve_lists(&room->graph, n_events, &lists);
+    qfz_omega_carve_links(room, 1, (int32_t)group->n_ring, carve);
+    qfz_omega_carve_events(room, rule, n_events, carve);
+    if (carve->used < lists.used) carve->used = lists.used;
 }
 
 static void carve_levels(qfz_gpu_group *group, qfz_carve *carve)
@@ -191,8 +199,11 @@ static __device__ __forceinline__ void begin_record(const qfz_gpu_group &g, uint
     const qfz_omega_graph &graph = g.room.graph;
     const qfz_omega_values &values = g.room.values;
     const int n_bands = values.n_bands;
-    graph.attached[i] =
-        make_uint2(g.d_at[i] + g.events.offset[qfz_list_of(g.events, i)], g.d_level[i]);
+    const uint32_t v = g.d_at[i] + g.events.offset[qfz_list_of(g.events, i)];
+    if (graph.has_wide_levels)
+        qfz_omega_attach<uint32_t>(graph, i, v, g.d_level[i]);
+    else
+        qfz_omega_attach<uint16_t>(graph, i, v, g.d_level[i]);
     for (int band = 0; band < n_bands; band++) {
         const int64_t from = (int64_t)i * n_bands + band, to = band * graph.record_room + i;
         values.write(graph.lo, to, values.read(g.d_lo, from));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* omega.cu - memory of (alpha, omega)-components, the order of the steps, and the final regions.
+/* omega.cu - (alpha, omega)-components: the order of the steps, and the final regions.
  *
  * A region is identified by its last vertex, or, with an exterior, by its border region.  Its first
  * pixel is the least first pixel of its parts.  The block kernels write to d_root the part of a
@@ -8,105 +8,6 @@
 #include "gpu/omega/omega_parts.cuh"
 
 enum { LIMITS = 64 };
-
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
-{
-    qfz_gpu_edges edges = {};
-    edges.h = h;
-    edges.w = w;
-    edges.connectivity = rule->connectivity;
-    edges.form = qfz_gpu_edges_are_wide(rule) ? QFZ_EDGES_LEVELS : QFZ_EDGES_U16;
-    return edges;
-}
-
-static void carve_graph(qfz_omega_graph *g, const qfz_rule *rule, int64_t n_ring, qfz_carve *carve)
-{
-    const int64_t bytes = (int64_t)qfz_type_bytes(rule->type) * rule->n_bands;
-    qfz_carve_take(carve, &g->vertex, g->vertex_room);
-    qfz_carve_take(carve, &g->first, g->vertex_room + g->record_room);
-    qfz_carve_take(carve, &g->attached, g->record_room);
-    qfz_carve_take(carve, &g->block_breaks, g->vertex_room);
-    qfz_carve_take(carve, &g->wide, g->vertex_room);
-    qfz_carve_take(carve, &g->held, g->vertex_room);
-    g->lo = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
-    g->hi = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
-    qfz_carve_take(carve, &g->own_lo, g->vertex_room * rule->n_bands);
-    qfz_carve_take(carve, &g->own_hi, g->vertex_room * rule->n_bands);
-    qfz_carve_take(carve, &g->region_first, g->vertex_room + n_ring);
-    qfz_carve_take(carve, &g->n_listed, QFZ_OMEGA_PASSES + 2);
-    g->n_wide = g->n_listed + QFZ_OMEGA_PASSES + 1;
-    qfz_carve_take(carve, &g->n_records, 1);
-}
-
-/* The buffers of a boundary summary.  Sorted events overlap the forest, which is not read after the
- * links. */
-static void carve_summary(qfz_omega_room *room, const qfz_rule *rule, qfz_carve *c)
-{
-    const int64_t n = room->event_room;
-    const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    qfz_carve_take(c, &room->d_level[1], n);
-    qfz_carve_take(c, &room->d_source[1], n);
-    room->d_lo = qfz_carve_bytes(c, bytes);
-    room->d_hi = qfz_carve_bytes(c, bytes);
-}
-
-static void carve_summary(qfz_omega_room *room, int32_t h, int32_t w, qfz_carve *c)
-{
-    const int64_t n = room->event_room, n_ring = qfz_ring_size(h, w);
-    uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
-    for (uint32_t **part : links)
-        qfz_carve_take(c, part, n_ring);
-    qfz_carve_take(c, &room->d_level[0], n);
-    qfz_carve_take(c, &room->d_source[0], n);
-    room->graph.list[0] = room->d_level[0]; /* not in use at the same time */
-    room->graph.list[1] = room->d_source[0];
-    qfz_carve_take(c, &room->d_representatives, room->graph.vertex_room);
-    qfz_carve_take(c, &room->d_counts, 4);
-    room->d_links_scratch = qfz_carve_bytes(c, qfz_gpu_border_links_bytes(h, w));
-    room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
-}
-
-void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
-                     size_t forest_at, qfz_carve *c)
-{
-    qfz_carve sorted = {c->base, forest_at};
-    room->event_room = room->graph.record_room + 2 * room->graph.vertex_room;
-    qfz_carve_take(c, &room->d_border_of, room->graph.vertex_room); /* for exteriors only */
-    carve_summary(room, rule, &sorted);
-    if (c->used < sorted.used) c->used = sorted.used;
-    qfz_carve_take(c, &room->d_limit, rule->n_bands);
-    carve_graph(&room->graph, rule, qfz_ring_size(h, w), c);
-    carve_summary(room, h, w, c);
-}
-
-/* Planes of integers of 32 bits, too, since their greatest level is lowered (make_forest()). */
-static bool needs_planes(const qfz_rule *rule)
-{
-    return qfz_gpu_edges_need_levels(rule) || rule->type == QFZ_U32 || rule->type == QFZ_I32;
-}
-
-static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
-{
-    const qfz_gpu_edges edges = edges_of(rule, h, w);
-    const int64_t n_px = (int64_t)h * w;
-    room->graph.record_room = n_px;
-    room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
-    const size_t forest_at = c->used;
-    room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
-    if (needs_planes(rule))
-        room->d_edge_levels = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
-    qfz_omega_carve(room, rule, h, w, forest_at, c);
-}
-
-size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)
-{
-    qfz_omega_room room = {};
-    qfz_carve c = {};
-    carve(&room, rule, h, w, &c);
-    return c.used;
-}
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
@@ -224,7 +125,7 @@ static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, USE u
             if (g.first[i] != QFZ_NONE) use(i, g.region_first + g.vertex[i].region);
             continue;
         }
-        const uint2 to = g.attached[i - n];
+        const uint2 to = qfz_omega_attached(g, i - n);
         const uint2 at = *reinterpret_cast<const uint2 *>(&g.vertex[to.x].breaks);
         if (to.y < at.x) use(i, g.region_first + at.y);
     }
@@ -313,20 +214,6 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
                            dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule),
                            room->d_edge_levels));
     return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
-}
-
-qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                         void *d_scratch, qfz_omega_room *room)
-{
-    qfz_carve c = {static_cast<char *>(d_scratch), 0};
-    carve(room, rule, image->h, image->w, &c);
-    const int64_t n_parts = room->graph.record_room + room->graph.vertex_room;
-    if (n_parts > (int64_t)QFZ_OMEGA_PART)
-        return qfz_fail(gpu->err, QFZ_EARG, "tile of %d x %d pixels", image->w, image->h);
-    room->values.pixels = image->d_pixels;
-    room->values.valid = image->d_valid;
-    room->values.n_px = (int64_t)image->h * image->w;
-    return qfz_omega_set_rule(gpu, rule, room);
 }
 
 qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,

@@ -48,11 +48,16 @@ size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges);
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          const qfz_gpu_omega_exterior *exterior, void *d_scratch, uint32_t *d_root);
 
-/* The tile's boundary summary: links and range events, as in qfz_summary, in two steps, because the
+/* The tile's boundary summary: links and range events, as in qfz_summary, in steps, because the
  * host must know the number of range events before they can be sorted.  After
- * qfz_gpu_omega_links(), (*d_n)[0] on the device is the number of links, (*d_n)[1] the number n of
- * range events, which the caller passes to qfz_gpu_omega_ranges().  The results lie in d_scratch,
- * which the caller must not change between the two calls. */
+ * qfz_gpu_omega_links(),
+ * (*d_n)[0] on the device is the number of links, (*d_n)[1] the number of range events.  If that is
+ * at most qfz_gpu_omega_events(), the caller passes it to qfz_gpu_omega_ranges().  Otherwise events
+ * are made in parts: (*d_n)[2] is the number of items, each of which has at most one event.  For
+ * parts of at most qfz_gpu_omega_events() items, qfz_gpu_omega_part() makes the events, whose
+ * number
+ * (*d_n)[1] then is, and qfz_gpu_omega_ranges() sorts them.  The results lie in d_scratch, which
+ * the caller must not change between the calls. */
 typedef struct qfz_gpu_ranges {
     uint32_t *d_at, *d_level;
     void *d_lo, *d_hi; /* band b of event i at [i * n_bands + b], in the raster's type */
@@ -60,6 +65,9 @@ typedef struct qfz_gpu_ranges {
 
 qfz_status qfz_gpu_omega_links(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                void *d_scratch, qfz_gpu_links *links, uint32_t **d_n);
+uint32_t qfz_gpu_omega_events(const qfz_rule *rule, int32_t h, int32_t w);
+qfz_status qfz_gpu_omega_part(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                              void *d_scratch, uint32_t first_item, uint32_t n);
 qfz_status qfz_gpu_omega_ranges(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                 void *d_scratch, uint32_t n, qfz_gpu_ranges *ranges);
 

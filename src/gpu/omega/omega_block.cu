@@ -137,11 +137,12 @@ template <typename VALUE>
 static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w, int band,
                                                      uint32_t at)
 {
+    typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type LEVEL;
     const qfz_omega_graph &g = w.graph;
     const auto store = [&](uint32_t a, uint32_t level, uint32_t first, uint2 range) {
         if (band == 0) {
             g.first[w.n_vertices + at] = first;
-            g.attached[at] = make_uint2(vertex_of(w, a), level);
+            qfz_omega_attach<LEVEL>(g, at, vertex_of(w, a), level);
         }
         value_io<VALUE>::store(w, g.lo, band * g.record_room + at, range.x);
         value_io<VALUE>::store(w, g.hi, band * g.record_room + at, range.y);

@@ -99,9 +99,9 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_attach_records(qfz
     const uint32_t n = *g.n_records;
     QFZ_OMEGA_EACH(i, n)
     {
-        const uint2 to = g.attached[i];
+        const uint2 to = qfz_omega_attached(g, i);
         const uint32_t at = first_after(g, to.x, to.y);
-        if (at != to.x) g.attached[i].x = at;
+        if (at != to.x) g.attached[i] = at;
     }
 }
 
@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
             continue;
         }
         const int64_t r = (int64_t)(i - n);
-        spread(g, values, limit, g.attached[r].x, values.read(b.lo, r), values.read(b.hi, r));
+        spread(g, values, limit, g.attached[r], values.read(b.lo, r), values.read(b.hi, r));
     }
 }
 
@@ -203,7 +203,9 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 /* ---- Bisection ------------------------------------------------------------------------------- */
 
 /* The same algorithm as in omega_bisect.cuh.  The list has the parts for which it is undecided
- * whether their level breaks their vertex; each pass removes the decided ones. */
+ * whether their level breaks their vertex; each pass removes the decided ones.  A list that has not
+ * enough room is not complete; then the pass looks at all parts, and makes a list of those that
+ * stay undecided, as if all had been listed. */
 
 namespace
 {
@@ -217,7 +219,7 @@ struct item {
 static __device__ __forceinline__ item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
 {
     const int64_t r = (int64_t)i - (int64_t)n;
-    const uint2 to = r < 0 ? hook_of(g, (uint32_t)i) : g.attached[r];
+    const uint2 to = r < 0 ? hook_of(g, (uint32_t)i) : qfz_omega_attached(g, (uint64_t)r);
     return item{to.x, to.y, r};
 }
 
@@ -268,6 +270,19 @@ static __device__ __forceinline__ void try_item(const qfz_omega_graph &g,
     if (it.level > seen.tried) atomicMax(&at->tried, it.level);
 }
 
+/* True if item i is attached to a vertex, and its own T is not too wide. */
+static __device__ __forceinline__ bool takes_part(const qfz_omega_graph &g, const item &it,
+                                                  uint64_t i)
+{
+    return it.v != QFZ_NONE && (it.record >= 0 || g.vertex[i].holds == QFZ_NONE);
+}
+
+static __device__ __forceinline__ void put_listed(const qfz_omega_graph &g, uint32_t *list,
+                                                  uint32_t to, uint32_t i)
+{
+    if (to < g.list_room) list[to] = i;
+}
+
 /* Makes the first list, and tries the items of level 0. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_list(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
@@ -275,34 +290,35 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     const uint32_t n = *g.n_vertices;
     const auto is_listed = [&](uint64_t i) {
         const item it = item_of(g, n, i);
-        if (it.v == QFZ_NONE) return QFZ_NONE;
+        if (!takes_part(g, it, i)) return QFZ_NONE;
         const progress at = progress_of(g, it.v);
-        if (at.holds == QFZ_NONE || (it.record < 0 && g.vertex[i].holds != QFZ_NONE))
-            return QFZ_NONE;
+        if (at.holds == QFZ_NONE) return QFZ_NONE;
         const bool open = is_open(at, it.level);
         if (it.level == 0 || open) try_item(g, values, b, i, it, at, it.level == 0);
         return open ? (uint32_t)i : QFZ_NONE;
     };
     qfz_omega_append((uint64_t)n + *g.n_records, &g.n_listed[0], is_listed,
-                     [&](uint32_t to, uint64_t, uint32_t i) { g.list[0][to] = i; });
+                     [&](uint32_t to, uint64_t, uint32_t i) { put_listed(g, g.list[0], to, i); });
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_try(qfz_omega_values values, qfz_omega_graph g, band_ranges b, int pass)
 {
-    const uint32_t n = *g.n_vertices;
+    const uint32_t n = *g.n_vertices, n_listed = g.n_listed[pass];
+    const bool complete = n_listed <= g.list_room;
     const uint32_t *const list = g.list[pass % 2];
     uint32_t *const next = g.list[(pass + 1) % 2];
     const auto stays = [&](uint64_t place) {
-        const uint32_t i = list[place];
+        const uint32_t i = complete ? list[place] : (uint32_t)place;
         const item it = item_of(g, n, i);
+        if (!complete && !takes_part(g, it, i)) return QFZ_NONE;
         const progress at = progress_of(g, it.v);
         if (!is_open(at, it.level)) return QFZ_NONE;
         try_item(g, values, b, i, it, at, it.level <= middle(at));
         return i;
     };
-    qfz_omega_append(g.n_listed[pass], &g.n_listed[pass + 1], stays,
-                     [&](uint32_t to, uint64_t, uint32_t i) { next[to] = i; });
+    qfz_omega_append(complete ? n_listed : (uint64_t)n + *g.n_records, &g.n_listed[pass + 1], stays,
+                     [&](uint32_t to, uint64_t, uint32_t i) { put_listed(g, next, to, i); });
 }
 
 /* Decides for the listed vertices, as in omega_bisect.cuh. */

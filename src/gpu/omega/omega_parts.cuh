@@ -146,8 +146,10 @@ struct qfz_omega_graph {
     const uint32_t *n_vertices;
     uint32_t *n_records;
     uint32_t *first; /* first pixel of each part; QFZ_NONE: the vertex has no pixels of its own */
-    uint2 *attached; /* per record: the vertex to which it is attached, and its level L */
-    void *lo, *hi;   /* ranges of records: n_bands planes of record_room, in the raster's type */
+    uint32_t *attached;   /* per record: the vertex to which it is attached, */
+    void *attached_level; /* and its level L, a qfz_top_of<>::type by has_wide_levels */
+    bool has_wide_levels; /* those of the forest */
+    void *lo, *hi; /* ranges of records: n_bands planes of record_room, in the raster's type */
 
     qfz_omega_vertex *vertex;
     uint32_t *own_lo, *own_hi; /* ranges of vertices' own pixels: n_bands planes of vertex_room */
@@ -156,9 +158,29 @@ struct qfz_omega_graph {
     uint2 *held;               /* per such vertex: range of its component at level `holds` */
     uint32_t *region_first;    /* first pixels of regions, by their last vertex; then by border
                                 * region */
-    uint32_t *list[2]; /* the parts for which s of their vertex is undecided, for each pass */
-    uint32_t *n_listed;
+    /* The parts for which s of their vertex is undecided, for each pass, and their number.  If that
+     * is above list_room, the list is not complete, and all parts are looked at. */
+    uint32_t *list[2], *n_listed;
+    int64_t list_room;
 };
+
+/* A record's vertex and level. */
+static __device__ __forceinline__ uint2 qfz_omega_attached(const qfz_omega_graph &g,
+                                                           uint64_t record)
+{
+    const uint32_t level = g.has_wide_levels
+                               ? static_cast<const uint32_t *>(g.attached_level)[record]
+                               : static_cast<const uint16_t *>(g.attached_level)[record];
+    return make_uint2(g.attached[record], level);
+}
+
+template <typename LEVEL>
+static __device__ __forceinline__ void qfz_omega_attach(const qfz_omega_graph &g, uint64_t record,
+                                                        uint32_t v, uint32_t level)
+{
+    g.attached[record] = v;
+    static_cast<LEVEL *>(g.attached_level)[record] = (LEVEL)level;
+}
 
 /* Marks a word of d_root that is the part of the pixel, not yet the first pixel of its region. */
 static const uint32_t QFZ_OMEGA_PART = 1u << 31;
@@ -171,7 +193,24 @@ static __device__ __forceinline__ void qfz_raise(uint32_t *word, uint32_t value)
     if (value > *static_cast<volatile uint32_t *>(word)) atomicMax(word, value);
 }
 
-/* The content of the scratch memory. */
+/* Upper bound of the passes of omega_thin.cu, for levels of 32 bits. */
+enum { QFZ_OMEGA_THIN_PASSES = 128 };
+
+/* Indices into d_counts: links below `after`, events, items that may have events, links of any
+ * level, vertices. */
+enum {
+    QFZ_OMEGA_N_LINKS = 0,
+    QFZ_OMEGA_N_EVENTS,
+    QFZ_OMEGA_N_ITEMS,
+    QFZ_OMEGA_N_ALL_LINKS,
+    QFZ_OMEGA_N_VERTICES,
+    /* In each pass of omega_thin.cu: items in the list; events before the pass. */
+    QFZ_OMEGA_THIN_LISTED,
+    QFZ_OMEGA_THIN_EVENTS = QFZ_OMEGA_THIN_LISTED + QFZ_OMEGA_THIN_PASSES + 1,
+    QFZ_OMEGA_COUNTS = QFZ_OMEGA_THIN_EVENTS + QFZ_OMEGA_THIN_PASSES + 1
+};
+
+/* The content of the scratch memory (omega_memory.cu). */
 struct qfz_omega_room {
     qfz_gpu_forest forest;
     qfz_omega_values values;
@@ -183,18 +222,29 @@ struct qfz_omega_room {
 
     /* Summaries (omega_summary.cu). */
     int64_t event_room;
-    unsigned long long *d_representatives;
+    unsigned long long *d_representatives, *d_best; /* d_best: the forest's, for border links */
     uint32_t *d_level[2], *d_source[2];
-    uint32_t *d_counts; /* (omega_summary.cu) */
+    uint32_t *d_joined_vertex; /* of events of several parts (omega_events.cuh) */
+    void *d_joined_lo, *d_joined_hi;
+    uint32_t *d_counts; /* QFZ_OMEGA_N_... */
     void *d_lo, *d_hi, *d_links_scratch, *d_sort;
     qfz_gpu_links links;
 };
 
-/* Carves everything but the forest and its edges, for graph.vertex_room vertices and
- * graph.record_room records of an image of h x w.  forest_at: offset of the forest in the carve;
- * from there on, parts of the summary reuse memory when the forest is not needed any more. */
-void qfz_omega_carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w,
-                     size_t forest_at, qfz_carve *carve);
+/* Carve, for graph.vertex_room vertices and graph.record_room records of an image with n_ring ring
+ * pixels, and graph.has_wide_levels: all that has a size by vertex, record or band; the lists of n
+ * open parts; the room for a summary's links, of an image of h x w; and for n of its events.  No
+ * list is in use when a summary is. */
+void qfz_omega_carve_graph(qfz_omega_room *room, const qfz_rule *rule, int64_t n_ring,
+                           qfz_carve *carve);
+void qfz_omega_carve_lists(qfz_omega_graph *graph, int64_t n, qfz_carve *carve);
+void qfz_omega_carve_links(qfz_omega_room *room, int32_t h, int32_t w, qfz_carve *carve);
+void qfz_omega_carve_events(qfz_omega_room *room, const qfz_rule *rule, int64_t n,
+                            qfz_carve *carve);
+
+/* Upper bound of the number of range events: one for each part, and one for each vertex that
+ * breaks. */
+int64_t qfz_omega_events_of(const qfz_omega_graph *graph);
 
 /* Sets room->values and room->graph from the rule; pixels stay NULL. */
 qfz_status qfz_omega_set_rule(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room *room);
@@ -230,10 +280,11 @@ qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const qfz_omega_values *values, const qfz_omega_graph *graph,
                            const uint32_t *d_omega_level);
 
-/* The boundary summary from a solved graph, in two steps as in omega.cuh.  d_valid: validity of the
+/* The boundary summary from a solved graph, in the steps of omega.cuh.  d_valid: validity of the
  * image's pixels, or NULL. */
 qfz_status qfz_omega_summary_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
                                    qfz_omega_room *room);
+qfz_status qfz_omega_summary_part(qfz_gpu *gpu, uint32_t first, uint32_t n, qfz_omega_room *room);
 qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
                                     qfz_omega_room *room, qfz_gpu_ranges *ranges);
 
