@@ -59,6 +59,19 @@ qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64
     return st;
 }
 
+qfz_status qfz_label_outputs_stats_bytes(const qfz_job *job, int64_t *bytes, qfz_error *err)
+{
+    const qfz_source_options options = qfz_job_stats_options(job);
+    qfz_source *stats = NULL;
+    *bytes = 0;
+    if (!job->stats) return QFZ_OK;
+    QFZ_TRY(qfz_source_open(&stats, &options, err));
+    const qfz_source_info *const info = qfz_source_get_info(stats);
+    *bytes = qfz_source_reader_bytes(info) + info->table_bytes;
+    qfz_source_close(stats);
+    return QFZ_OK;
+}
+
 void qfz_label_outputs_clean(const qfz_job *job)
 {
     const char *const outputs[] = {job->neighbours, job->colors, job->quicklook, job->polygons};

@@ -50,6 +50,9 @@ bool qfz_label_outputs_hide_labels(const qfz_job *job);
 qfz_status qfz_label_outputs_check(const qfz_job *job, qfz_source *source, int64_t memory_bytes,
                                    qfz_error *err);
 
+/* *bytes = what a thread that reads the raster of --stats needs; 0 if there is none. */
+qfz_status qfz_label_outputs_stats_bytes(const qfz_job *job, int64_t *bytes, qfz_error *err);
+
 /* Deletes temporary files that killed runs have left beside the outputs. */
 void qfz_label_outputs_clean(const qfz_job *job);
 

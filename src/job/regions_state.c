@@ -51,19 +51,25 @@ static qfz_status check_budget(const qfz_job *job, int64_t least, qfz_error *err
                     job->src, (double)job->memory_bytes / 1e6, (long long)((least + mb - 1) / mb));
 }
 
-/* What GDAL holds for a thread that reads labels, beyond what the least memory has room for: a
- * block and its compressed bytes. */
-static int64_t reader_bytes(const qfz_source_info *info)
+/* What a thread needs that reads labels, their mask and the raster of --stats, beyond what the
+ * least memory has room for. */
+static qfz_status reader_bytes(const qfz_regions_state *state, int64_t *bytes, qfz_error *err)
 {
-    const int64_t counted = 4 << 20, bytes = 2 * info->block_w * info->block_h * info->px_bytes;
-    return bytes > counted ? bytes - counted : 0;
+    const qfz_source_info *const info = qfz_source_get_info(state->source);
+    const int64_t counted = 4 << 20;
+    int64_t stats_bytes;
+    QFZ_TRY(qfz_label_outputs_stats_bytes(&state->job, &stats_bytes, err));
+    const int64_t all = qfz_source_reader_bytes(info) + info->table_bytes + stats_bytes;
+    *bytes = all > counted ? all - counted : 0;
+    return QFZ_OK;
 }
 
 /* Fewer threads read large blocks where the memory does not suffice for all. */
 static qfz_status fit_readers(qfz_regions_state *state, int64_t least, qfz_error *err)
 {
     qfz_job *const job = &state->job;
-    const int64_t each = reader_bytes(qfz_source_get_info(state->source));
+    int64_t each;
+    QFZ_TRY(reader_bytes(state, &each, err));
     const int64_t all = qfz_job_threads(job);
     const int64_t n = each > 0 ? (state->memory_bytes - least) / each : all;
     QFZ_TRY(check_budget(job, least + each, err));

@@ -14,6 +14,7 @@
 #include "core/method.h"
 #include "gpu/gpu.h"
 #include "job/engine_times.h"
+#include "job/label_outputs.h"
 #include "job/raster_options.h"
 #include "job/setup_check.h"
 #include "job/setup_memory.h"
@@ -273,6 +274,7 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, settle_engine(setup, err));
     qfz_setup_find_sinks(setup, opened);
+    QFZ_TRY_OR(st, failed, qfz_label_outputs_stats_bytes(job, &setup->stats_bytes, err));
     QFZ_TRY_OR(st, failed, qfz_setup_plan_memory(setup, err));
     *source = opened;
     return QFZ_OK;

@@ -141,7 +141,8 @@ static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
                        (job->regions || job->polygons || job->forest ? TABLE_MB : 0) +
                        (qfz_label_outputs_wanted(job) ? READING_MB : 0) +
                        (job->ranks && job->ranks->n > 1 ? RANKS_MB : 0);
-    return mb * 1000000 + (int64_t)setup->n_threads * THREAD_KB * 1000 + n_tiles * TILE_BYTES +
+    const int64_t thread_bytes = THREAD_KB * (int64_t)1000 + setup->stats_bytes;
+    return mb * 1000000 + setup->n_threads * thread_bytes + n_tiles * TILE_BYTES +
            qfz_picture_bytes(job, info->w, info->h) + sinks_bytes(setup) +
            info->table_bytes * (setup->n_threads + 1);
 }
@@ -156,9 +157,7 @@ static int64_t free_bytes(const qfz_setup *setup)
 /* Bytes of GDAL's cache that all threads need: each has its own blocks, two of every band. */
 static int64_t blocks_bytes(const qfz_setup *setup)
 {
-    const qfz_source_info *const info = &setup->info;
-    const int64_t bytes = info->block_w * info->block_h * info->px_bytes;
-    return 2 * (bytes + info->edges_block_bytes) * setup->n_threads;
+    return qfz_source_reader_bytes(&setup->info) * setup->n_threads;
 }
 
 static bool blocks_fit(const qfz_setup *setup)
@@ -175,8 +174,9 @@ static qfz_status plan_cache(qfz_setup *setup, qfz_error *err)
     if (needed > setup->cache_bytes) setup->cache_bytes = needed;
     if (needed > free_bytes(setup) / 4 * 3)
         return qfz_fail(err, QFZ_ENOMEM,
-                        "%s: its blocks of %lld x %lld pixels do not fit into %.4g MB of memory",
+                        "%s: its blocks of %lld x %lld pixels%s do not fit into %.4g MB of memory",
                         setup->job->src, (long long)info->block_w, (long long)info->block_h,
+                        info->beside_block_bytes > 0 ? ", with those of its mask or edges," : "",
                         (double)setup->memory_bytes / 1e6);
     return QFZ_OK;
 }

@@ -205,7 +205,7 @@ static qfz_status open_edges(qfz_source *source, const qfz_source *known, qfz_er
     info->edges_connectivity = source->edges->connectivity;
     info->edges_are_float = edges->edges_are_float;
     info->max_edge = edges->max_edge;
-    info->edges_block_bytes = edges->block_w * edges->block_h * edges->px_bytes;
+    info->beside_block_bytes = edges->block_w * edges->block_h * edges->px_bytes;
     info->table_bytes += edges->table_bytes;
     return QFZ_OK;
 }
@@ -263,6 +263,29 @@ static void fill_info(qfz_source *source)
     if (source->options.is_saliency || source->options.is_labels) info->type = QFZ_U8;
 }
 
+/* Alpha bands between the others were decoded and counted with them. */
+static bool is_counted(const qfz_source *source, GDALRasterBandH mask)
+{
+    return source->is_interleaved && GDALGetBandDataset(mask) == source->dataset;
+}
+
+static void count_masks(qfz_source *source)
+{
+    const qfz_mosaic *const mosaic = &source->mask_mosaic;
+    for (int i = 0; i < source->n_masks; i++) {
+        const GDALRasterBandH mask = source->masks[i];
+        const bool is_given = GDALGetBandDataset(mask) == source->mask_dataset;
+        int w = 0, h = 0;
+        if (is_counted(source, mask)) continue;
+        GDALGetBlockSize(mask, &w, &h);
+        const int64_t px =
+            is_given && mosaic->block_w > 0 ? mosaic->block_w * mosaic->block_h : (int64_t)w * h;
+        source->info.beside_block_bytes +=
+            px * GDALGetDataTypeSizeBytes(GDALGetRasterDataType(mask));
+    }
+    source->info.table_bytes += table_bytes(&source->info, source->n_masks, false);
+}
+
 static qfz_status open_source(qfz_source *source, const qfz_source_options *options,
                               const qfz_source *known, qfz_error *err)
 {
@@ -286,7 +309,7 @@ static qfz_status open_source(qfz_source *source, const qfz_source_options *opti
     if (source->options.is_saliency) QFZ_TRY(qfz_saliency_source_init(source, err));
     if (source->options.is_labels) QFZ_TRY(qfz_label_source_init(source, err));
     QFZ_TRY(qfz_valid_init(source, err));
-    source->info.table_bytes += table_bytes(&source->info, source->n_masks, false);
+    count_masks(source);
     return QFZ_OK;
 }
 
@@ -371,6 +394,11 @@ void qfz_source_close(qfz_source *source)
 const qfz_source_info *qfz_source_get_info(const qfz_source *source)
 {
     return &source->info;
+}
+
+int64_t qfz_source_reader_bytes(const qfz_source_info *info)
+{
+    return 2 * (info->block_w * info->block_h * info->px_bytes + info->beside_block_bytes);
 }
 
 int qfz_source_band_number(const qfz_source *source, int band)

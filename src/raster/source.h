@@ -47,9 +47,10 @@ typedef struct qfz_source_info {
     double nodata;
     int edges_connectivity; /* options.edges: 4 or 8; 0: there is none */
     bool edges_are_float;
-    uint32_t max_edge;         /* largest level that the type of options.edges holds */
-    int64_t edges_block_bytes; /* of a block of all its bands */
-    int64_t table_bytes;       /* of a reader's tables of blocks, at most */
+    uint32_t max_edge; /* largest level that the type of options.edges holds */
+    int64_t
+        beside_block_bytes; /* of a block of each other raster that is read with it: masks, edges */
+    int64_t table_bytes;    /* of a reader's tables of blocks, at most */
 } qfz_source_info;
 
 /* Opens a raster, after qfz_network_check().  The source borrows the strings and lists of options
@@ -74,6 +75,10 @@ qfz_status qfz_source_open_reader(qfz_source **reader, const qfz_source *source,
 void qfz_source_close(qfz_source *source); /* NULL is allowed */
 
 const qfz_source_info *qfz_source_get_info(const qfz_source *source);
+
+/* What GDAL holds for a thread that reads such a raster: blocks, and as much again for their
+ * compressed bytes or for the next blocks. */
+int64_t qfz_source_reader_bytes(const qfz_source_info *info);
 
 /* The number of a band in use, from 0, in the file, from 1. */
 int qfz_source_band_number(const qfz_source *source, int band);

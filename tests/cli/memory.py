@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 52 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 55 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
-passes, and the plan counted neither large blocks of outputs, nor codecs, nor GDAL's table of few rows of blocks.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
+passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
 import json
 import os
 import re
@@ -21,6 +21,7 @@ LAYOUTS = {  # width, height, bands, type, options
     "rows": (2500, 2500, 1, "uint8", ["BLOCKYSIZE=1"]),
     "strips": (2500, 2500, 1, "uint8", ["BLOCKYSIZE=64", "COMPRESS=DEFLATE"]),
     "whole": (2500, 2500, 1, "uint8", ["BLOCKYSIZE=2500", "COMPRESS=LZW"]),
+    "heavy": (2500, 2500, 1, "int32", ["BLOCKYSIZE=2500", "COMPRESS=DEFLATE"]),
     "tiles": (2500, 2500, 1, "uint8", TILED),
     "small": (2500, 2500, 1, "int16", ["TILED=YES", "BLOCKXSIZE=16", "BLOCKYSIZE=16"]),
     "rgb": (1800, 1800, 3, "uint16", [*TILED, "INTERLEAVE=PIXEL", "COMPRESS=DEFLATE"]),
@@ -64,10 +65,13 @@ JOBS = {
     "shapes": ["regions", "--overwrite", "labels.tif", "--regions", "out.csv", "--columns", "label,perimeter,neighbours"],
     "sheet": ["regions", "--overwrite", "labels.tif", "--regions", "out.csv"],  # labels in one strip
     "packed": ["regions", "--overwrite", "labels.tif", "--regions", "out.fgb"],
+    "values": ["regions", "--overwrite", "--stats", "SRC", "labels.tif", "--regions", "out.csv"],
+    "masked": ["label", *ALPHA, "--overwrite", "--mask", "SRC", "tiles.tif", "out.tif"],
+    "means": ["label", *ALPHA, "--overwrite", "--stats", "SRC", "--regions", "out.csv", "tiles.tif", "out.tif"],
     "outlines": ["regions", "--overwrite", "labels.tif", "--polygons", "out.gpkg"],
 }
 CELLS = [(layout, job) for layout, jobs in {
-    "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet",
+    "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet", "heavy": "values masked means",
     "tiles": "alpha area tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area", "wide": "label saliency", "tall": "label simplify",
     "column": "count curve least", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog",
@@ -134,6 +138,8 @@ def named(words, limit):
 
 def prepare(layout, job):
     source = make(layout)
+    if "tiles.tif" in JOBS[job]:
+        make("tiles")
     if job == "cut":
         run(["saliency", "--distance", "linf", "--overwrite", source, "edges.tif"], 1000)
     if JOBS[job][0] == "regions":
