@@ -3,8 +3,8 @@
 allocation, a read, a write, a rename, a thread, a message to another rank.  The command ends
 with its usual result, or with status 1, one message, no output and no temporary file.
 
-MOST: values of n for each command and kind, at random; 0: every n (DROPPED: always).  JOBS, KINDS: some of
-them, with commas between; "all".  In place of KINDS, "network": errors of network file systems and of quotas."""
+MOST: values of n for each command and kind, at random, one in each of MOST parts of all; 0: every n (DROPPED:
+always).  With 1, in one of two ranks.  JOBS, KINDS: some of them, with commas between; "all".  In place of KINDS, "network": errors of network file systems and of quotas."""
 import os
 import re
 import shutil
@@ -43,6 +43,8 @@ TAKEN_BACK = ("vrts", "again")
 # GDAL drops failures of some writes, as those of a header: every n, always.
 DROPPED = ("saliency", "write", ENOSPC)
 
+# Blocks as large as tiles are encoded and written without GDAL, by all threads.
+BLOCKS = ["--co", "BLOCKXSIZE=32", "--co", "BLOCKYSIZE=32"]
 SIMPLIFY = ["simplify", "--alpha", "1", "--omega", "2", *ENGINE]
 ALONE = {
     "label": (["label", *ENGINE, "--regions", "t.csv", "../src.tif", "o.tif"], ["o.tif", "t.csv"]),
@@ -50,8 +52,8 @@ ALONE = {
     "vrts": ([*SIMPLIFY, "--labels", "l.vrt", "../src.tif", "o.vrt"], ["o.vrt", "l.vrt"]),
     "again": ([*SIMPLIFY, "--overwrite", "--labels", "l.vrt", "../src.tif", "o.vrt"],
               ["o.vrt", "l.vrt"]),
-    "blocks": (["label", *ENGINE, "--co", "BLOCKXSIZE=32", "--co", "BLOCKYSIZE=32", "../src.tif",
-                "o.tif"], ["o.tif"]),
+    "blocks": (["label", *ENGINE, *BLOCKS, "../src.tif", "o.tif"], ["o.tif"]),
+    "levels": (["saliency", *ENGINE, *BLOCKS, "../src.tif", "o.tif"], ["o.tif"]),
     "least": (["label", *ENGINE, "--alpha", "1", "--min-area", "5", "../src.tif", "o.tif"],
               ["o.tif"]),
     "saliency": (["saliency", *ENGINE, "--work", "w", "../src.tif", "o.tif"], ["o.tif"]),
@@ -163,6 +165,11 @@ def check_end(name, what, status, err, kind):
     test.check(may_stay or not left, f"{what}: left behind: {left}: {err}")
 
 
+def spread(n_calls):
+    """MOST of the numbers from 1 on, one in each part of the same length."""
+    return {1 + int((i + test.random.random()) * n_calls / MOST) for i in range(MOST)}
+
+
 def failing(name, kind, error, place):
     """Every n-th call, or MOST of them, once and for ever, in every process or in that of a rank."""
     base = {"QFZ_FAIL_CALL": kind, "QFZ_FAIL_ERRNO": str(error), **place}
@@ -172,7 +179,7 @@ def failing(name, kind, error, place):
     steps = range(1, n_calls + 1)
     if MOST and n_calls > MOST and (RANKS or (name, kind, error) != DROPPED):
         # The last one may come when outputs have their names.
-        steps = sorted({*test.random.sample(steps, MOST), n_calls})
+        steps = sorted({*spread(n_calls), n_calls})
         if RANKS and kind == "malloc":
             steps = [2, *steps] # before the job begins, when the other rank waits already
     for n in steps:
@@ -190,7 +197,7 @@ def places():
     """Where calls fail.  Rank 0 joins the parts."""
     if not RANKS:
         return [{}]
-    return [{"QFZ_FAIL_RANK": rank} for rank in (test.random.choice("01") if MOST else "01")]
+    return [{"QFZ_FAIL_RANK": rank} for rank in (test.random.choice("01") if MOST == 1 else "01")]
 
 
 def without_failure(name):
