@@ -23,10 +23,10 @@ qfz_add_house_test(install ${CMAKE_SOURCE_DIR}/tests/install/install.sh
 if(CMAKE_SYSTEM_NAME STREQUAL Linux)
     qfz_add_house_test(hardened ${CMAKE_SOURCE_DIR}/tests/install/hardened.sh
         ${QFZ_HARDENED} "$<CONFIG>" ${CMAKE_BINARY_DIR}/compile_commands.json
-        $<$<TARGET_EXISTS:qfz>:$<TARGET_FILE:qfz>> $<$<TARGET_EXISTS:qfz_start>:$<TARGET_FILE:qfz_start>>
+        $<$<TARGET_EXISTS:qfz_program>:$<TARGET_FILE:qfz_program>> $<$<TARGET_EXISTS:qfz>:$<TARGET_FILE:qfz>>
         $<TARGET_FILE:qfz_shared>)
     qfz_add_house_test(release ${CMAKE_SOURCE_DIR}/tests/install/release.sh ${CMAKE_BINARY_DIR}
-        $<$<TARGET_EXISTS:qfz>:$<TARGET_FILE:qfz>> $<TARGET_FILE:qfz_shared>)
+        $<$<TARGET_EXISTS:qfz_program>:$<TARGET_FILE:qfz_program>> $<TARGET_FILE:qfz_shared>)
 endif()
 if(QFZ_HAS_GDAL)
     qfz_add_house_test(scene ${CMAKE_SOURCE_DIR}/tests/install/scene.sh

@@ -38,7 +38,7 @@ if(BUILD_TESTING AND NOT QFZ_PYTHON STREQUAL OFF AND NOT CMAKE_CROSSCOMPILING
     if(QFZ_PYTHON_COMMAND)
         set(environment "PYTHONPATH=${CMAKE_SOURCE_DIR}/python" PYTHONDONTWRITEBYTECODE=1
             "QFZ_LIBRARY=$<TARGET_FILE:qfz_shared>" "QFZ_TEST_DATA=${QFZ_TEST_DATA}"
-            "QFZ_COMMAND=$<$<TARGET_EXISTS:qfz>:$<TARGET_FILE:qfz>>")
+            "QFZ_COMMAND=$<$<TARGET_EXISTS:qfz_program>:$<TARGET_FILE:qfz_program>>")
         set(tests ${CMAKE_SOURCE_DIR}/python/tests)
         add_test(NAME python COMMAND ${QFZ_PYTHON_COMMAND} -m pytest -q -p no:cacheprovider
             --ignore ${tests}/test_qgis_process.py ${tests})

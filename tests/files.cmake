@@ -47,7 +47,7 @@ foreach(part check errors json log georef names sources lossless explore)
     qfz_add_shell_test(cli_${part} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${part}.sh ${QFZ_COMMAND})
 endforeach()
 qfz_add_shell_test(cli_signals ${CMAKE_CURRENT_SOURCE_DIR}/cli/signals.sh ${QFZ_COMMAND}
-    $<TARGET_FILE:qfz>)
+    $<TARGET_FILE:qfz_program>)
 qfz_add_shell_test(cli_early_signals python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/early_signals.py ${QFZ_COMMAND})
 foreach(place disk device folder)
     qfz_add_shell_test(cli_${place} ${CMAKE_CURRENT_SOURCE_DIR}/cli/places.sh ${QFZ_COMMAND}
