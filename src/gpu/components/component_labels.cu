@@ -186,9 +186,8 @@ template <bool FIRSTS>
 static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view &firsts,
                                uint32_t *d_counts)
 {
-    return qfz_launch(gpu, k_flatten_ring<FIRSTS>,
-                      dim3(qfz_launch_blocks(at.n_blocks, FLATTEN_WARPS)),
-                      dim3(FLATTEN_WARPS * QFZ_WARP), 0, at, firsts, d_counts);
+    return qfz_launch_each(gpu, k_flatten_ring<FIRSTS>, (int64_t)at.n_blocks * QFZ_WARP,
+                           FLATTEN_WARPS * QFZ_WARP, at, firsts, d_counts);
 }
 
 /* Carves the plane of joins; NULL where values are compared as they are read. */
@@ -278,10 +277,8 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
     uint32_t *const d_counts = take_counts(&carve, &at, firsts.n, &scan);
     const labels_out out = {firsts, regions->d_first, regions->d_spans, regions->d_n};
     at.inner = firsts.bits;
-    const size_t span_words = ((size_t)image->h * (size_t)image->w + 31) / 32;
     QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
-    QFZ_TRY_CUDA(gpu->err,
-                 cudaMemsetAsync(regions->d_spans, 0, span_words * sizeof(uint32_t), gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, regions->d_spans, 0, qfz_gpu_region_words(regions)));
     QFZ_TRY(flatten_ring<true>(gpu, at, firsts, d_counts));
     QFZ_TRY(qfz_gpu_scan(gpu, scan, d_counts, firsts.before, firsts.n + 1));
     return write_px(gpu, at, out, regions->d_label);

@@ -29,6 +29,12 @@ typedef struct qfz_gpu_regions {
     uint32_t *d_marks;
 } qfz_gpu_regions;
 
+/* The number of words that have a bit for each region. */
+static inline int64_t qfz_gpu_region_words(const qfz_gpu_regions *regions)
+{
+    return ((int64_t)regions->h * regions->w + 31) / 32;
+}
+
 /* Carves the arrays: 8.3 bytes a pixel, 4 more if pixels are counted, and 20 a ring pixel. */
 void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
                           qfz_gpu_regions *regions);

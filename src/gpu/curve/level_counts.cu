@@ -147,15 +147,14 @@ static __global__ void __launch_bounds__(THREADS) k_count_vertices(qfz_gpu_fores
 template <typename OUT>
 static qfz_status add_all(qfz_gpu *gpu, const qfz_gpu_forest *forest, const OUT &out)
 {
-    const unsigned most = (unsigned)gpu->n_sms * 4, n_blocks = (unsigned)forest->n_blocks;
-    const unsigned n_vertices = qfz_launch_blocks(forest->vertex_room, THREADS);
-    const dim3 grid(n_blocks < most ? n_blocks : most), block(THREADS);
+    const dim3 grid = qfz_launch_grid(gpu, forest->n_blocks, 1, 4), block(THREADS);
     QFZ_TRY(
         forest->wide
             ? qfz_launch(gpu, k_count_blocks<unsigned long long, OUT>, grid, block, 0, *forest, out)
             : qfz_launch(gpu, k_count_blocks<uint32_t, OUT>, grid, block, 0, *forest, out));
-    return qfz_launch(gpu, k_count_vertices<OUT>, dim3(n_vertices < most ? n_vertices : most),
-                      block, 0, *forest, out);
+    return qfz_launch(gpu, k_count_vertices<OUT>,
+                      qfz_launch_grid(gpu, forest->vertex_room, THREADS, 4), block, 0, *forest,
+                      out);
 }
 
 qfz_status qfz_gpu_levels_count(qfz_gpu *gpu, const qfz_gpu_forest *forest,
@@ -167,7 +166,7 @@ qfz_status qfz_gpu_levels_count(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 qfz_status qfz_gpu_levels_list(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint32_t *d_levels,
                                uint32_t *d_n)
 {
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(d_n, 0, sizeof *d_n, gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, d_n, 0, 1));
     return add_all(gpu, forest, listed{d_levels, d_n});
 }
 
@@ -209,8 +208,7 @@ qfz_status qfz_gpu_level_runs(qfz_gpu *gpu, const uint32_t *d_levels, uint32_t n
                               uint32_t end, const uint32_t *d_links, uint32_t n_links,
                               qfz_gpu_level_run *d_runs, uint32_t *d_n)
 {
-    const dim3 grid(qfz_launch_blocks((int64_t)end - first, THREADS)), block(THREADS);
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(d_n, 0, sizeof *d_n, gpu->stream));
-    return qfz_launch(gpu, k_find_runs, grid, block, 0, d_levels, n, first, end, d_links, n_links,
-                      d_runs, d_n);
+    QFZ_TRY(qfz_gpu_fill(gpu, d_n, 0, 1));
+    return qfz_launch_each(gpu, k_find_runs, (int64_t)end - first, THREADS, d_levels, n, first, end,
+                           d_links, n_links, d_runs, d_n);
 }

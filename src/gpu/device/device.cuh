@@ -36,11 +36,26 @@ qfz_status qfz_gpu_check(qfz_error *err, cudaError_t result, const char *what);
 
 #define QFZ_TRY_CUDA(err, call) QFZ_TRY(qfz_gpu_check((err), (call), #call))
 
+/* Sets all bytes of n items to `byte`. */
+template <typename T>
+static inline qfz_status qfz_gpu_fill(qfz_gpu *gpu, T *d_items, int byte, int64_t n)
+{
+    const size_t bytes = (size_t)n * sizeof(T);
+    return qfz_gpu_check(gpu->err, cudaMemsetAsync(d_items, byte, bytes, gpu->stream), "fill");
+}
+
 /* The number of blocks of `block` threads that have a thread for each of n items.  The kernel must
  * check its index. */
 static inline unsigned qfz_launch_blocks(int64_t n, int block)
 {
     return (unsigned)((n + block - 1) / block);
+}
+
+/* The same, but at most per_sm blocks a multiprocessor: the kernel must loop over its items. */
+static inline dim3 qfz_launch_grid(const qfz_gpu *gpu, int64_t n, int block, int per_sm)
+{
+    const unsigned most = (unsigned)(gpu->n_sms * per_sm), wanted = qfz_launch_blocks(n, block);
+    return dim3(wanted < most ? wanted : most);
 }
 
 /* Divides one allocation into parts aligned to 256 bytes.  With base == NULL all parts are NULL and

@@ -420,8 +420,7 @@ static __global__ void __launch_bounds__(NAN_THREADS)
 
 qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, float *d_pixels)
 {
-    return qfz_launch(gpu, k_make_nan, dim3(qfz_launch_blocks(n_px, NAN_THREADS)),
-                      dim3(NAN_THREADS), 0, d_valid, n_px, d_pixels);
+    return qfz_launch_each(gpu, k_make_nan, n_px, NAN_THREADS, d_valid, n_px, d_pixels);
 }
 
 static uint32_t bias_of(qfz_type type)
@@ -468,10 +467,9 @@ static __global__ void __launch_bounds__(DROP_THREADS)
 qfz_status qfz_gpu_drop_missing(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_saliency)
 {
     const int64_t n = (int64_t)edges->connectivity / 2 * edges->h * edges->w;
-    const dim3 grid(qfz_launch_blocks(n, DROP_THREADS)), block(DROP_THREADS);
     if (qfz_gpu_is_narrow(edges))
-        return qfz_launch(gpu, k_drop_missing<uint16_t>, grid, block, 0, edges->d_levels, n,
-                          static_cast<uint16_t *>(d_saliency));
-    return qfz_launch(gpu, k_drop_missing<uint32_t>, grid, block, 0, edges->d_levels, n,
-                      static_cast<uint32_t *>(d_saliency));
+        return qfz_launch_each(gpu, k_drop_missing<uint16_t>, n, DROP_THREADS, edges->d_levels, n,
+                               static_cast<uint16_t *>(d_saliency));
+    return qfz_launch_each(gpu, k_drop_missing<uint32_t>, n, DROP_THREADS, edges->d_levels, n,
+                           static_cast<uint32_t *>(d_saliency));
 }

@@ -30,9 +30,19 @@ static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 gri
     return qfz_gpu_check(gpu->err, cudaGetLastError(), "kernel launch");
 }
 
-/* The same for a kernel that begins with qfz_await_launches().  If the previous kernel of the
- * stream began so, too, and the device supports it (gpu->overlaps), blocks of this launch start
- * while the last blocks of the previous launch finish (programmatic dependent launch). */
+/* The same with a thread for each of n items; the kernel must check its index. */
+template <typename... P, typename... A>
+static inline qfz_status qfz_launch_each(qfz_gpu *gpu, void (*kernel)(P...), int64_t n, int block,
+                                         A... args)
+{
+    return qfz_launch(gpu, kernel, dim3(qfz_launch_blocks(n, block)), dim3((unsigned)block), 0,
+                      args...);
+}
+
+/* The same as qfz_launch() for a kernel that begins with qfz_await_launches().  If the previous
+ * kernel of the stream began so, too, and the device supports it (gpu->overlaps), blocks of this
+ * launch start while the last blocks of the previous launch finish (programmatic dependent launch).
+ */
 template <typename... P, typename... A>
 static inline qfz_status qfz_launch_early(qfz_gpu *gpu, void (*kernel)(P...), dim3 grid, dim3 block,
                                           size_t shared_bytes, A... args)

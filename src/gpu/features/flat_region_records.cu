@@ -59,9 +59,8 @@ static qfz_status make_records(qfz_gpu *gpu, const qfz_gpu_image *image,
                                const qfz_gpu_flat_region *d_flats, uint32_t first_region,
                                uint32_t n, uint64_t *d_records)
 {
-    const unsigned enough = (unsigned)gpu->n_sms * 32, blocks = qfz_launch_blocks(n, THREADS);
-    return qfz_launch(gpu, k_make_records<T>, dim3(blocks < enough ? blocks : enough),
-                      dim3(THREADS), 0, d_flats, regions->d_first + first_region,
+    return qfz_launch(gpu, k_make_records<T>, qfz_launch_grid(gpu, n, THREADS, 32), dim3(THREADS),
+                      0, d_flats, regions->d_first + first_region,
                       static_cast<const T *>(image->d_pixels), (int64_t)image->h * image->w,
                       image->w, box, area, n, image->n_bands,
                       qfz_record_words(image->type, image->n_bands), d_records);

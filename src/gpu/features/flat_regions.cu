@@ -294,8 +294,8 @@ qfz_status qfz_gpu_flat_regions_gather(qfz_gpu *gpu, int32_t h, int32_t w, void 
     const firsts_view firsts = qfz_firsts_take(&cached, &at);
     const flats_out out = {regions->d_label, first_region, n, d_flats};
     /* a thread has one word of bits; first and last word may be partly wanted */
-    const dim3 words(qfz_launch_blocks((int64_t)n / 32 + 2, THREADS));
-    QFZ_TRY(qfz_launch(gpu, k_clear_flats, words, dim3(THREADS), 0, regions->d_spans, out));
+    const int64_t n_words = (int64_t)n / 32 + 2;
+    QFZ_TRY(qfz_launch_each(gpu, k_clear_flats, n_words, THREADS, regions->d_spans, out));
     return qfz_launch(gpu, k_gather_flats, dim3((unsigned)at.n_blocks), dim3(WORDS), 0, at, firsts,
                       regions->d_first, out);
 }

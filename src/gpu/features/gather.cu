@@ -106,12 +106,6 @@ static __global__ void k_clear_sums(const uint32_t *__restrict__ spans, uint32_t
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-static dim3 grid_of_regions(const qfz_gpu *gpu, uint32_t n)
-{
-    const unsigned enough = (unsigned)gpu->n_sms * 32, blocks = qfz_launch_blocks(n, THREADS);
-    return dim3(blocks < enough ? blocks : enough);
-}
-
 /* Entries of a block's table: few enough that several blocks fit a multiprocessor. Noise, the worst
  * case, has some 550 regions in 64 x 64 pixels. */
 template <typename P> static uint32_t capacity_for(void)
@@ -138,10 +132,8 @@ static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_regions *regions, const T *
 
 qfz_status qfz_gpu_gather_counts(qfz_gpu *gpu, const qfz_gpu_regions *regions)
 {
-    const size_t words = ((size_t)regions->h * (size_t)regions->w + 31) / 32;
     const count_out out = {regions->d_count, regions->d_spans};
-    QFZ_TRY_CUDA(gpu->err,
-                 cudaMemsetAsync(regions->d_spans, 0, words * sizeof(uint32_t), gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, regions->d_spans, 0, qfz_gpu_region_words(regions)));
     return gather<uint8_t, HAS_COUNT>(gpu, regions, NULL, qfz_gpu_areas{}, 0, UINT32_MAX - 1, out);
 }
 
@@ -156,7 +148,7 @@ static qfz_status sums_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, const qf
 {
     const int words = digits_of<T>::SUM_WORDS;
     const sums_out<T> out = {regions->d_spans, d_sums - (int64_t)first_region * words};
-    QFZ_TRY(qfz_launch(gpu, k_clear_sums, grid_of_regions(gpu, n), dim3(THREADS), 0,
+    QFZ_TRY(qfz_launch(gpu, k_clear_sums, qfz_launch_grid(gpu, n, THREADS, 32), dim3(THREADS), 0,
                        regions->d_spans, first_region, n, words, d_sums));
     return gather<T, HAS_SUM>(gpu, regions, plane_of<T>(image, band), qfz_gpu_areas{}, first_region,
                               n, out);
@@ -207,8 +199,8 @@ static qfz_status features_of(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                               uint32_t first_region, uint32_t n, uint64_t *d_records)
 {
     enum { BAND = HAS_SUM | HAS_SPREAD, ALL = HAS_COUNT | HAS_PLACE | BAND };
-    QFZ_TRY(qfz_launch(gpu, k_clear_records<T>, grid_of_regions(gpu, n), dim3(THREADS), 0,
-                       regions->d_spans, first_region, n, image->n_bands,
+    QFZ_TRY(qfz_launch(gpu, k_clear_records<T>, qfz_launch_grid(gpu, n, THREADS, 32), dim3(THREADS),
+                       0, regions->d_spans, first_region, n, image->n_bands,
                        qfz_record_words(image->type, image->n_bands), d_records));
     if (areas.d_row)
         QFZ_TRY((features_of_band<T, ALL | HAS_AREA>(gpu, regions, image, 0, box, areas,

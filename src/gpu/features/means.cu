@@ -142,12 +142,11 @@ static qfz_status means_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, some_re
                            const void *d_border_mean, void *d_means)
 {
     T *const means = static_cast<T *>(d_means);
-    QFZ_TRY(qfz_launch(gpu, k_divide<T>, dim3(qfz_launch_blocks(some.n, BLOCK)), dim3(BLOCK), 0,
-                       d_sums, regions->d_count, some, words, means));
-    return qfz_launch(gpu, k_place_border_means<T>,
-                      dim3(qfz_launch_blocks(n_border_regions, BLOCK)), dim3(BLOCK), 0,
-                      regions->d_border_region_of, n_border_regions, some,
-                      static_cast<const T *>(d_border_mean), means);
+    QFZ_TRY(qfz_launch_each(gpu, k_divide<T>, some.n, BLOCK, d_sums, regions->d_count, some, words,
+                            means));
+    return qfz_launch_each(gpu, k_place_border_means<T>, n_border_regions, BLOCK,
+                           regions->d_border_region_of, n_border_regions, some,
+                           static_cast<const T *>(d_border_mean), means);
 }
 
 qfz_status qfz_gpu_means(qfz_gpu *gpu, const qfz_gpu_regions *regions, qfz_type type,
@@ -176,6 +175,6 @@ qfz_status qfz_gpu_border_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions, uin
 {
     const int64_t n_words = (int64_t)n_border_regions * sum_words;
     const some_regions some = {first_region, n};
-    return qfz_launch(gpu, k_take_border_sums, dim3(qfz_launch_blocks(n_words, BLOCK)), dim3(BLOCK),
-                      0, regions->d_border_region_of, n_words, some, sum_words, d_sums, d_out);
+    return qfz_launch_each(gpu, k_take_border_sums, n_words, BLOCK, regions->d_border_region_of,
+                           n_words, some, sum_words, d_sums, d_out);
 }

@@ -16,12 +16,6 @@ enum { BLOCK = 256, AT_ONCE = 4, MINE = 16, CHUNK = BLOCK * MINE };
     for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i < (n);                           \
          i += (int64_t)gridDim.x * BLOCK)
 
-static unsigned grid_of(const qfz_gpu *gpu, int64_t n)
-{
-    const int64_t enough = (int64_t)gpu->n_sms * 64, blocks = (n + BLOCK - 1) / BLOCK;
-    return (unsigned)(blocks < enough ? blocks : enough);
-}
-
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 /* Bit i: pixel p + i is a root. */
@@ -226,11 +220,6 @@ static int64_t px_of(const qfz_gpu_regions *regions)
     return (int64_t)regions->h * regions->w;
 }
 
-static int64_t mark_words(int64_t n_px)
-{
-    return (n_px + 31) / 32;
-}
-
 namespace
 {
 struct number_scratch {
@@ -293,7 +282,7 @@ static qfz_status find_border_regions(qfz_gpu *gpu, void *d_scratch, const qfz_g
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
     void *scan;
     const ring_view ring = lay_out_ring(&carve, regions->h, regions->w, &scan);
-    const dim3 grid(grid_of(gpu, ring.n)), block(BLOCK);
+    const dim3 grid = qfz_launch_grid(gpu, ring.n, BLOCK, 64), block(BLOCK);
     QFZ_TRY(qfz_launch(gpu, k_clear_ring, grid, block, 0, *regions, ring));
     QFZ_TRY(qfz_launch(gpu, k_find_ring, grid, block, 0, *regions, ring));
     QFZ_TRY(qfz_launch(gpu, k_mark_first, grid, block, 0, *regions, ring));
@@ -304,16 +293,12 @@ static qfz_status find_border_regions(qfz_gpu *gpu, void *d_scratch, const qfz_g
 qfz_status qfz_gpu_regions_border(qfz_gpu *gpu, bool has_outside, void *d_scratch,
                                   const qfz_gpu_regions *regions)
 {
-    const size_t mark_bytes = (size_t)mark_words(px_of(regions)) * sizeof(uint32_t);
     const int64_t most = regions->h + qfz_ring_size(regions->h, regions->w);
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(regions->d_marks, 0, mark_bytes, gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, regions->d_marks, 0, qfz_gpu_region_words(regions)));
     if (has_outside)
         QFZ_TRY(find_border_regions(gpu, d_scratch, regions));
     else
-        QFZ_TRY_CUDA(gpu->err,
-                     cudaMemsetAsync(regions->d_n + 1, 0, sizeof *regions->d_n, gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_find_rows, dim3(qfz_launch_blocks(regions->h + 1, BLOCK)),
-                       dim3(BLOCK), 0, *regions));
-    return qfz_launch(gpu, k_count_inner, dim3(qfz_launch_blocks(most, BLOCK)), dim3(BLOCK), 0,
-                      *regions);
+        QFZ_TRY(qfz_gpu_fill(gpu, regions->d_n + 1, 0, 1));
+    QFZ_TRY(qfz_launch_each(gpu, k_find_rows, regions->h + 1, BLOCK, *regions));
+    return qfz_launch_each(gpu, k_count_inner, most, BLOCK, *regions);
 }

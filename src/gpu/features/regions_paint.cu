@@ -104,11 +104,10 @@ qfz_status qfz_gpu_regions_name(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                 uint32_t n_border_regions, const uint64_t *d_row_start,
                                 const uint64_t *d_border_label, uint64_t *d_name)
 {
-    QFZ_TRY(qfz_launch(gpu, k_name_border_regions, dim3(qfz_launch_blocks(n_border_regions, BLOCK)),
-                       dim3(BLOCK), 0, *regions, n_border_regions, d_border_label, d_name));
-    return qfz_launch(gpu, k_name_rows,
-                      dim3(qfz_launch_blocks((int64_t)regions->h * QFZ_WARP, BLOCK)), dim3(BLOCK),
-                      0, *regions, d_row_start, d_name);
+    QFZ_TRY(qfz_launch_each(gpu, k_name_border_regions, n_border_regions, BLOCK, *regions,
+                            n_border_regions, d_border_label, d_name));
+    return qfz_launch_each(gpu, k_name_rows, (int64_t)regions->h * QFZ_WARP, BLOCK, *regions,
+                           d_row_start, d_name);
 }
 
 qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *regions,
@@ -116,11 +115,10 @@ qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *reg
                                         uint32_t first_region, uint32_t n, int record_words,
                                         uint64_t *d_records)
 {
-    QFZ_TRY(qfz_launch(gpu, k_name_records, dim3(qfz_launch_blocks(n, BLOCK)), dim3(BLOCK), 0,
-                       d_name + first_region, n, record_words, d_records));
-    return qfz_launch(gpu, k_share_records, dim3(qfz_launch_blocks(n_border_regions, BLOCK)),
-                      dim3(BLOCK), 0, *regions, n_border_regions, first_region, n, record_words,
-                      d_records);
+    QFZ_TRY(qfz_launch_each(gpu, k_name_records, n, BLOCK, d_name + first_region, n, record_words,
+                            d_records));
+    return qfz_launch_each(gpu, k_share_records, n_border_regions, BLOCK, *regions,
+                           n_border_regions, first_region, n, record_words, d_records);
 }
 
 template <typename IN, typename OUT>

@@ -77,24 +77,18 @@ static __global__ void k_count(uint32_t n, const uint32_t *__restrict__ wide,
         if (wide[r] && !(marks[r / 32] >> r % 32 & 1)) atomicAdd(pixels, count[r]);
 }
 
-static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
-{
-    const unsigned most = (unsigned)gpu->n_sms * 32, wanted = qfz_launch_blocks(n, BLOCK);
-    return dim3(wanted < most ? wanted : most);
-}
-
 template <typename T>
 static qfz_status spans_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, const qfz_gpu_image *image,
                            int band, double omega, const qfz_gpu_spans *spans)
 {
     const int64_t n_px = (int64_t)regions->h * regions->w;
     const T *const values = static_cast<const T *>(image->d_pixels) + band * n_px;
-    QFZ_TRY(qfz_launch(gpu, k_clear, grid_of(gpu, spans->n), dim3(BLOCK), 0, spans->n,
-                       spans->d_least, spans->d_greatest));
-    QFZ_TRY(qfz_launch(gpu, k_widen<T>, grid_of(gpu, (n_px + EACH - 1) / EACH), dim3(BLOCK), 0,
+    const dim3 grid = qfz_launch_grid(gpu, spans->n, BLOCK, 32), block(BLOCK);
+    QFZ_TRY(qfz_launch(gpu, k_clear, grid, block, 0, spans->n, spans->d_least, spans->d_greatest));
+    QFZ_TRY(qfz_launch(gpu, k_widen<T>, qfz_launch_grid(gpu, n_px, BLOCK * EACH, 32), block, 0,
                        n_px, values, regions->d_label, spans->d_least, spans->d_greatest));
-    return qfz_launch(gpu, k_judge<T>, grid_of(gpu, spans->n), dim3(BLOCK), 0, spans->n, omega,
-                      spans->d_least, spans->d_greatest, spans->d_wide);
+    return qfz_launch(gpu, k_judge<T>, grid, block, 0, spans->n, omega, spans->d_least,
+                      spans->d_greatest, spans->d_wide);
 }
 
 qfz_status qfz_gpu_spans_of_band(qfz_gpu *gpu, const qfz_gpu_regions *regions,
@@ -117,14 +111,13 @@ qfz_status qfz_gpu_spans_of_border(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                    uint32_t n_border_regions, const qfz_gpu_spans *spans,
                                    uint64_t *d_out)
 {
-    return qfz_launch(gpu, k_border, dim3(qfz_launch_blocks(n_border_regions, BLOCK)), dim3(BLOCK),
-                      0, n_border_regions, regions->d_border_region_of, spans->d_least,
-                      spans->d_greatest, d_out);
+    return qfz_launch_each(gpu, k_border, n_border_regions, BLOCK, n_border_regions,
+                           regions->d_border_region_of, spans->d_least, spans->d_greatest, d_out);
 }
 
 qfz_status qfz_gpu_spans_count(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                const qfz_gpu_spans *spans, uint32_t *d_pixels)
 {
-    return qfz_launch(gpu, k_count, grid_of(gpu, spans->n), dim3(BLOCK), 0, spans->n, spans->d_wide,
-                      regions->d_marks, regions->d_count, d_pixels);
+    return qfz_launch(gpu, k_count, qfz_launch_grid(gpu, spans->n, BLOCK, 32), dim3(BLOCK), 0,
+                      spans->n, spans->d_wide, regions->d_marks, regions->d_count, d_pixels);
 }

@@ -47,9 +47,7 @@ enum { QFZ_FILTER_N_LEAVING = 0, QFZ_FILTER_N_ITEMS, QFZ_FILTER_COUNTERS };
 
 static inline dim3 qfz_filter_grid(const qfz_gpu *gpu, int64_t n)
 {
-    const unsigned most = (unsigned)gpu->n_sms * 8,
-                   wanted = qfz_launch_blocks(n, QFZ_FILTER_THREADS);
-    return dim3(wanted < most ? wanted : most);
+    return qfz_launch_grid(gpu, n, QFZ_FILTER_THREADS, 8);
 }
 
 /* ---- Components ------------------------------------------------------------------------------ */

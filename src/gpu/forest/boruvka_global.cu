@@ -498,15 +498,13 @@ qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 {
     const qfz_gpu_links none = {}, links = external ? *external : none;
     const int64_t n = links.n > QFZ_COUNTERS ? links.n : (int64_t)QFZ_COUNTERS;
-    return qfz_launch(gpu, k_begin, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0, *forest,
-                      links);
+    return qfz_launch_each(gpu, k_begin, n, THREADS, *forest, links);
 }
 
 /* Blocks for n items, at most as many as the device runs at once. */
 static dim3 grid_of(const qfz_gpu *gpu, int64_t n)
 {
-    const unsigned most = (unsigned)gpu->n_sms * 8, wanted = qfz_launch_blocks(n, THREADS * EACH);
-    return dim3(wanted < most ? wanted : most);
+    return qfz_launch_grid(gpu, n, THREADS * EACH, 8);
 }
 
 /* The number of rounds to launch.  A round leaves at most half of the vertices, usually a third;

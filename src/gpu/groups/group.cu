@@ -120,8 +120,7 @@ static __global__ void __launch_bounds__(THREADS) k_enter(qfz_gpu_group g)
 qfz_status qfz_gpu_group_join(qfz_gpu *gpu, qfz_gpu_group *group)
 {
     const int64_t n = group->n + all_of(&group->links) + QFZ_COUNTERS; /* more than any of them */
-    QFZ_TRY(
-        qfz_launch(gpu, k_enter, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0, *group));
+    QFZ_TRY(qfz_launch_each(gpu, k_enter, n, THREADS, *group));
     return qfz_boruvka_rounds(gpu, &group->room.forest);
 }
 
@@ -139,8 +138,7 @@ static qfz_status mark(qfz_gpu *gpu, qfz_gpu_forest *f, const uint32_t *d_ring, 
     f->w = (int32_t)n;
     f->n_x = (int32_t)qfz_launch_blocks(n, QFZ_SIDE);
     f->rim_room = QFZ_SIDE;
-    return qfz_launch(gpu, k_mark, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0, *f,
-                      d_ring);
+    return qfz_launch_each(gpu, k_mark, n, THREADS, *f, d_ring);
 }
 
 qfz_status qfz_gpu_group_mark_ring(qfz_gpu *gpu, qfz_gpu_group *group)
@@ -170,8 +168,7 @@ qfz_status qfz_gpu_group_levels(qfz_gpu *gpu, const qfz_gpu_group *group, int li
                                 uint32_t *d_level)
 {
     const uint32_t n = group->links.first[list + 1] - group->links.first[list];
-    return qfz_launch(gpu, k_levels, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0, *group,
-                      list, d_level);
+    return qfz_launch_each(gpu, k_levels, n, THREADS, *group, list, d_level);
 }
 
 /* ---- (alpha, omega)-components --------------------------------------------------------------- */

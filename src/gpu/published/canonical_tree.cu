@@ -234,12 +234,10 @@ static qfz_status canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t a
     tree.stays = room.stays;
     tree.before = room.before;
     const dim3 grid(qfz_launch_blocks(n_px, BLOCK * EACH), 1 + (unsigned)edges->connectivity / 2);
-    QFZ_TRY_CUDA(gpu->err,
-                 cudaMemsetAsync(room.has_child, 0, (size_t)room.n_words * 2 * sizeof(uint32_t),
-                                 gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, room.has_child, 0, 2 * room.n_words));
     QFZ_TRY(qfz_launch(gpu, k_flatten<T>, grid, BLOCK, 0, tree));
-    QFZ_TRY(qfz_launch(gpu, k_count_words, dim3(qfz_launch_blocks(room.n_words + 1, BLOCK)), BLOCK,
-                       0, room.stays, room.n_words, room.before));
+    QFZ_TRY(qfz_launch_each(gpu, k_count_words, room.n_words + 1, BLOCK, room.stays, room.n_words,
+                            room.before));
     QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.before, room.before, room.n_words + 1));
     return qfz_launch(gpu, k_write<T>, grid, BLOCK, 0, tree, room.n_words, d_parent, d_level,
                       d_n_nodes);

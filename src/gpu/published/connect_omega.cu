@@ -155,17 +155,14 @@ static __global__ void __launch_bounds__(THREADS) k_find_wide(omega_room room, i
 
 static qfz_status find_ranges(qfz_gpu *gpu, const omega_room *room, int band)
 {
-    const size_t bytes = (size_t)room->tree.n_nodes * sizeof *room->lo;
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room->lo, 0xff, bytes, gpu->stream));
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room->hi, 0, bytes, gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, room->lo, 0xff, room->tree.n_nodes));
+    QFZ_TRY(qfz_gpu_fill(gpu, room->hi, 0, room->tree.n_nodes));
     return qfz_connect_launch(gpu, k_find_ranges, room->tree.n_px, *room, band);
 }
 
 static qfz_status find_wide(qfz_gpu *gpu, const qfz_rule *rule, const omega_room *room)
 {
-    QFZ_TRY_CUDA(
-        gpu->err,
-        cudaMemsetAsync(room->wide, 0, (size_t)bit_words(room) * sizeof *room->wide, gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, room->wide, 0, bit_words(room)));
     for (int band = 0; rule->omega && band < rule->n_bands; band++) {
         QFZ_TRY(find_ranges(gpu, room, band));
         QFZ_TRY(qfz_connect_launch(gpu, k_find_wide, room->tree.n_nodes, *room, band));
@@ -260,14 +257,10 @@ static qfz_status name_regions(qfz_gpu *gpu, const omega_room *room,
     const int64_t n_ring = qfz_ring_size(tree->h, tree->w);
     if (exterior)
         QFZ_TRY(qfz_connect_launch(gpu, k_mark_outside, n_ring, *room, n_ring, *exterior));
-    QFZ_TRY_CUDA(gpu->err,
-                 cudaMemsetAsync(room->first, 0xff, (size_t)tree->n_nodes * sizeof *room->first,
-                                 gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, room->first, 0xff, tree->n_nodes));
     QFZ_TRY(qfz_connect_launch(gpu, k_find_regions, tree->n_px, *room, d_root));
     if (exterior) {
-        QFZ_TRY_CUDA(gpu->err,
-                     cudaMemsetAsync(room->border_first, 0xff,
-                                     (size_t)n_ring * sizeof *room->border_first, gpu->stream));
+        QFZ_TRY(qfz_gpu_fill(gpu, room->border_first, 0xff, n_ring));
         QFZ_TRY(qfz_connect_launch(gpu, k_join_outside, n_ring, *room, n_ring,
                                    exterior->d_border_region, d_root));
         QFZ_TRY(qfz_connect_launch(gpu, k_use_outside, n_ring, *room, n_ring,
@@ -334,9 +327,7 @@ static __global__ void __launch_bounds__(THREADS)
 static qfz_status collect_events(qfz_gpu *gpu, const omega_room *room)
 {
     const int64_t n_ring = qfz_ring_size(room->tree.h, room->tree.w);
-    QFZ_TRY_CUDA(gpu->err,
-                 cudaMemsetAsync(room->has_event, 0,
-                                 (size_t)bit_words(room) * sizeof *room->has_event, gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, room->has_event, 0, bit_words(room)));
     QFZ_TRY(qfz_connect_launch(gpu, k_choose_events, room->tree.n_nodes, *room));
     return qfz_connect_launch(gpu, k_collect_events, n_ring, *room, n_ring, room->d_counts + 1);
 }
@@ -348,8 +339,7 @@ qfz_status qfz_connect_omega_links(qfz_gpu *gpu, qfz_gpu_connect version,
     omega_room room;
     QFZ_TRY(cut(gpu, image, rule, d_scratch, &room));
     QFZ_TRY(make_tree(gpu, version, image, rule, QFZ_CONNECT_READ, &room));
-    QFZ_TRY_CUDA(gpu->err,
-                 cudaMemsetAsync(room.d_counts, 0, 2 * sizeof *room.d_counts, gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, room.d_counts, 0, 2));
     QFZ_TRY(qfz_connect_ring(gpu, &room.tree, room.rep, &room.ring, &room.links, room.d_counts));
     if (rule->omega) QFZ_TRY(collect_events(gpu, &room));
     *links = room.links;

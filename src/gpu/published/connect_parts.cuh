@@ -27,8 +27,7 @@ template <typename... P, typename... A>
 static inline qfz_status qfz_connect_launch(qfz_gpu *gpu, void (*kernel)(P...), int64_t n,
                                             A... args)
 {
-    return qfz_launch(gpu, kernel, dim3(qfz_launch_blocks(n, QFZ_CONNECT_THREADS)),
-                      dim3(QFZ_CONNECT_THREADS), 0, args...);
+    return qfz_launch_each(gpu, kernel, n, QFZ_CONNECT_THREADS, args...);
 }
 
 /* The number of ring pixel i as a pixel of the tile. */

@@ -158,11 +158,9 @@ qfz_status qfz_connect_ring(qfz_gpu *gpu, const qfz_connect_tree *tree, uint32_t
 {
     const int64_t n_ring = qfz_ring_size(tree->h, tree->w);
     int out = 0;
-    QFZ_TRY_CUDA(gpu->err,
-                 cudaMemsetAsync(d_rep, 0xff, (size_t)tree->n_nodes * sizeof *d_rep, gpu->stream));
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room->keys[0], 0xff,
-                                           (size_t)n_ring * sizeof *room->keys[0], gpu->stream));
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(d_n, 0, sizeof *d_n, gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, d_rep, 0xff, tree->n_nodes));
+    QFZ_TRY(qfz_gpu_fill(gpu, room->keys[0], 0xff, n_ring));
+    QFZ_TRY(qfz_gpu_fill(gpu, d_n, 0, 1));
     QFZ_TRY(qfz_connect_launch(gpu, k_choose_reps, n_ring, *tree, n_ring, d_rep));
     QFZ_TRY(qfz_connect_launch(gpu, k_find_links, n_ring, *tree, n_ring, d_rep, room->keys[0],
                                room->u[0], d_n));
@@ -304,7 +302,7 @@ qfz_status qfz_connect_ring_links(qfz_gpu *gpu, qfz_gpu_connect version, const q
     QFZ_TRY(qfz_connect_build(gpu, version, edges, UINT32_MAX, NULL, QFZ_CONNECT_READ, &room.tree));
     QFZ_TRY(qfz_connect_ring(gpu, &room.tree, room.d_rep, &room.ring, links, d_n));
     if (!d_largest) return QFZ_OK;
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(d_largest, 0, sizeof *d_largest, gpu->stream));
+    QFZ_TRY(qfz_gpu_fill(gpu, d_largest, 0, 1));
     switch (edges->form) {
     case QFZ_EDGES_U8: return find_largest<uint8_t>(gpu, edges, &room, d_largest);
     case QFZ_EDGES_U16: return find_largest<uint16_t>(gpu, edges, &room, d_largest);

@@ -32,6 +32,14 @@ static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 gri
     return qfz_gpu_check(gpu->err, cudaGetLastError(), "kernel launch");
 }
 
+template <typename... P, typename... A>
+static inline qfz_status qfz_launch_each(qfz_gpu *gpu, void (*kernel)(P...), int64_t n, int block,
+                                         A... args)
+{
+    return qfz_launch(gpu, kernel, dim3(qfz_launch_blocks(n, block)), dim3((unsigned)block), 0,
+                      args...);
+}
+
 /* Launches do not overlap in the simulator. */
 #define qfz_launch_early qfz_launch
 static inline void qfz_await_launches(void)
