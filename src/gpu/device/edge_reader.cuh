@@ -55,4 +55,16 @@ static inline qfz_edge_reader<T> qfz_read_edges(const qfz_gpu_edges *edges, uint
     return reader;
 }
 
+/* Calls use() with the reader for this form of edges, and returns its result. */
+template <typename USE>
+static inline qfz_status qfz_with_reader(const qfz_gpu_edges *edges, uint32_t alpha_level,
+                                         const USE &use)
+{
+    switch (edges->form) {
+    case QFZ_EDGES_U8: return use(qfz_read_edges<uint8_t>(edges, alpha_level));
+    case QFZ_EDGES_U16: return use(qfz_read_edges<uint16_t>(edges, alpha_level));
+    default: return use(qfz_read_edges<uint32_t>(edges, alpha_level));
+    }
+}
+
 #endif

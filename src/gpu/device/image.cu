@@ -4,6 +4,7 @@
 
 #include "gpu/device/launch.cuh"
 #include "gpu/device/level.cuh"
+#include "gpu/device/pixel_type.cuh"
 
 /* A thread has FOUR pixels of a row, a block 32 x 8 threads.  Where the image is taller than the
  * grid, each block loops over rows. */
@@ -341,16 +342,9 @@ static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
 {
     QFZ_TRY(check_size(gpu, image));
     if (rule->edge_levels) return launch_planes(gpu, image, rule, out);
-    switch (image->type) {
-    case QFZ_U8: return launch_type<uint8_t>(gpu, image, rule, out);
-    case QFZ_I8: return launch_type<int8_t>(gpu, image, rule, out);
-    case QFZ_U16: return launch_type<uint16_t>(gpu, image, rule, out);
-    case QFZ_I16: return launch_type<int16_t>(gpu, image, rule, out);
-    case QFZ_U32: return launch_type<uint32_t>(gpu, image, rule, out);
-    case QFZ_I32: return launch_type<int32_t>(gpu, image, rule, out);
-    case QFZ_F32: return launch_type<float>(gpu, image, rule, out);
-    }
-    return qfz_fail(gpu->err, QFZ_EARG, "pixel type %d", (int)image->type);
+    return qfz_with_type(gpu, image->type, [&](auto px) {
+        return launch_type<decltype(px)>(gpu, image, rule, out);
+    });
 }
 
 qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,

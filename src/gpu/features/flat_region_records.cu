@@ -2,6 +2,7 @@
 /* flat_region_records.cu - records (core/record.h) from flat regions (flat_regions.cuh): everything
  * that follows from a region's first pixel and its number of pixels. */
 #include "gpu/device/launch.cuh"
+#include "gpu/device/pixel_type.cuh"
 #include "gpu/features/flat_regions.cuh"
 #include "core/record.h"
 
@@ -71,17 +72,8 @@ qfz_status qfz_gpu_flat_regions_records(qfz_gpu *gpu, const qfz_gpu_image *image
                                         const qfz_gpu_flat_region *d_flats, uint32_t first_region,
                                         uint32_t n, uint64_t *d_records)
 {
-#define QFZ_MAKE(T)                                                                                \
-    make_records<T>(gpu, image, regions, box, area, d_flats, first_region, n, d_records)
-    switch (image->type) {
-    case QFZ_U8: return QFZ_MAKE(uint8_t);
-    case QFZ_I8: return QFZ_MAKE(int8_t);
-    case QFZ_U16: return QFZ_MAKE(uint16_t);
-    case QFZ_I16: return QFZ_MAKE(int16_t);
-    case QFZ_U32: return QFZ_MAKE(uint32_t);
-    case QFZ_I32: return QFZ_MAKE(int32_t);
-    case QFZ_F32: break;
-    }
-#undef QFZ_MAKE
-    return qfz_fail(gpu->err, QFZ_EARG, "flat regions of pixel type %d", (int)image->type);
+    return qfz_with_integer(gpu, image->type, [&](auto px) {
+        return make_records<decltype(px)>(gpu, image, regions, box, area, d_flats, first_region, n,
+                                          d_records);
+    });
 }

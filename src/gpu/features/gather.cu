@@ -4,6 +4,7 @@
 #include "gpu/features/gather_out.cuh"
 #include "gpu/features/gather_runs.cuh"
 #include "gpu/device/launch.cuh"
+#include "gpu/device/pixel_type.cuh"
 #include "core/record.h"
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
@@ -154,24 +155,13 @@ static qfz_status sums_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, const qf
                               n, out);
 }
 
-#define EACH_TYPE(type, DO)                                                                        \
-    switch (type) {                                                                                \
-    case QFZ_U8: return DO(uint8_t);                                                               \
-    case QFZ_I8: return DO(int8_t);                                                                \
-    case QFZ_U16: return DO(uint16_t);                                                             \
-    case QFZ_I16: return DO(int16_t);                                                              \
-    case QFZ_U32: return DO(uint32_t);                                                             \
-    case QFZ_I32: return DO(int32_t);                                                              \
-    case QFZ_F32: return DO(float);                                                                \
-    }                                                                                              \
-    return qfz_fail(gpu->err, QFZ_EARG, "pixel type %d", (int)(type))
-
 qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                const qfz_gpu_image *image, int band, uint32_t first_region,
                                uint32_t n, uint64_t *d_sums)
 {
-#define SUMS(T) sums_of<T>(gpu, regions, image, band, first_region, n, d_sums)
-    EACH_TYPE(image->type, SUMS);
+    return qfz_with_type(gpu, image->type, [&](auto px) {
+        return sums_of<decltype(px)>(gpu, regions, image, band, first_region, n, d_sums);
+    });
 }
 
 template <typename T, int WHAT>
@@ -218,6 +208,8 @@ qfz_status qfz_gpu_gather_features(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                    const qfz_gpu_image *image, qfz_box box, qfz_gpu_areas areas,
                                    uint32_t first_region, uint32_t n, uint64_t *d_records)
 {
-#define FEATURES(T) features_of<T>(gpu, regions, image, box, areas, first_region, n, d_records)
-    EACH_TYPE(image->type, FEATURES);
+    return qfz_with_type(gpu, image->type, [&](auto px) {
+        return features_of<decltype(px)>(gpu, regions, image, box, areas, first_region, n,
+                                         d_records);
+    });
 }

@@ -5,6 +5,7 @@
 
 #include "core/exact.h"
 #include "gpu/device/launch.cuh"
+#include "gpu/device/pixel_type.cuh"
 
 enum {
     BLOCK = 256,
@@ -155,18 +156,10 @@ qfz_status qfz_gpu_means(qfz_gpu *gpu, const qfz_gpu_regions *regions, qfz_type 
 {
     const int words = qfz_sum_words(type);
     const some_regions some = {first_region, n};
-#define MEANS(T)                                                                                   \
-    means_of<T>(gpu, regions, some, words, n_border_regions, d_sums, d_border_mean, d_means)
-    switch (type) {
-    case QFZ_U8: return MEANS(uint8_t);
-    case QFZ_I8: return MEANS(int8_t);
-    case QFZ_U16: return MEANS(uint16_t);
-    case QFZ_I16: return MEANS(int16_t);
-    case QFZ_U32: return MEANS(uint32_t);
-    case QFZ_I32: return MEANS(int32_t);
-    case QFZ_F32: return MEANS(float);
-    }
-    return qfz_fail(gpu->err, QFZ_EARG, "pixel type %d", (int)type);
+    return qfz_with_type(gpu, type, [&](auto px) {
+        return means_of<decltype(px)>(gpu, regions, some, words, n_border_regions, d_sums,
+                                      d_border_mean, d_means);
+    });
 }
 
 qfz_status qfz_gpu_border_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions, uint32_t first_region,

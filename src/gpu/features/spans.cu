@@ -2,6 +2,7 @@
 #include "gpu/features/spans.cuh"
 
 #include "gpu/device/launch.cuh"
+#include "gpu/device/pixel_type.cuh"
 #include "gpu/device/value_order.cuh"
 
 enum { BLOCK = 256, EACH = 8 }; /* pixels of a thread, one after the other */
@@ -95,16 +96,9 @@ qfz_status qfz_gpu_spans_of_band(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                  const qfz_gpu_image *image, int band, double omega,
                                  const qfz_gpu_spans *spans)
 {
-    switch (image->type) {
-    case QFZ_U8: return spans_of<uint8_t>(gpu, regions, image, band, omega, spans);
-    case QFZ_I8: return spans_of<int8_t>(gpu, regions, image, band, omega, spans);
-    case QFZ_U16: return spans_of<uint16_t>(gpu, regions, image, band, omega, spans);
-    case QFZ_I16: return spans_of<int16_t>(gpu, regions, image, band, omega, spans);
-    case QFZ_U32: return spans_of<uint32_t>(gpu, regions, image, band, omega, spans);
-    case QFZ_I32: return spans_of<int32_t>(gpu, regions, image, band, omega, spans);
-    case QFZ_F32: return spans_of<float>(gpu, regions, image, band, omega, spans);
-    }
-    return qfz_fail(gpu->err, QFZ_EARG, "pixel type %d", (int)image->type);
+    return qfz_with_type(gpu, image->type, [&](auto px) {
+        return spans_of<decltype(px)>(gpu, regions, image, band, omega, spans);
+    });
 }
 
 qfz_status qfz_gpu_spans_of_border(qfz_gpu *gpu, const qfz_gpu_regions *regions,

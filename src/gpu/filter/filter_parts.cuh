@@ -137,11 +137,7 @@ qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 template <typename LAUNCH>
 static inline qfz_status qfz_filter_with_reader(const qfz_gpu_edges *edges, const LAUNCH &launch)
 {
-    switch (edges->form) {
-    case QFZ_EDGES_U8: return launch(qfz_read_edges<uint8_t>(edges, edges->max_level));
-    case QFZ_EDGES_U16: return launch(qfz_read_edges<uint16_t>(edges, edges->max_level));
-    default: return launch(qfz_read_edges<uint32_t>(edges, edges->max_level));
-    }
+    return qfz_with_reader(edges, edges->max_level, launch);
 }
 
 #endif

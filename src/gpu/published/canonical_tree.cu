@@ -218,22 +218,17 @@ size_t qfz_gpu_canonical_bytes(int connectivity, int64_t n_px)
 }
 
 template <typename T>
-static qfz_status canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
+static qfz_status canonical(qfz_gpu *gpu, const qfz_edge_reader<T> &reader, int connectivity,
                             uint64_t *d_links, void *d_scratch, uint32_t *d_parent,
                             uint32_t *d_level, uint32_t *d_n_nodes)
 {
-    const int64_t n_px = (int64_t)edges->h * edges->w;
+    const int64_t n_px = (int64_t)reader.h * reader.w;
     qfz_carve carve = {(char *)d_scratch, 0};
     canonical_room room;
-    take_room(&carve, n_nodes_of(edges->connectivity, n_px), &room);
-    tree_view<T> tree = {};
-    tree.reader = qfz_read_edges<T>(edges, alpha_level);
-    tree.n_px = (uint32_t)n_px;
-    tree.links.words = (unsigned long long *)d_links;
-    tree.has_child = room.has_child;
-    tree.stays = room.stays;
-    tree.before = room.before;
-    const dim3 grid(qfz_launch_blocks(n_px, BLOCK * EACH), 1 + (unsigned)edges->connectivity / 2);
+    take_room(&carve, n_nodes_of(connectivity, n_px), &room);
+    const tree_view<T> tree = {reader,         (uint32_t)n_px, {(unsigned long long *)d_links},
+                               room.has_child, room.stays,     room.before};
+    const dim3 grid(qfz_launch_blocks(n_px, BLOCK * EACH), 1 + (unsigned)connectivity / 2);
     QFZ_TRY(qfz_gpu_fill(gpu, room.has_child, 0, 2 * room.n_words));
     QFZ_TRY(qfz_launch(gpu, k_flatten<T>, grid, BLOCK, 0, tree));
     QFZ_TRY(qfz_launch_each(gpu, k_count_words, room.n_words + 1, BLOCK, room.stays, room.n_words,
@@ -247,17 +242,10 @@ qfz_status qfz_gpu_canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t 
                              uint64_t *d_links, void *d_scratch, uint32_t *d_parent,
                              uint32_t *d_level, uint32_t *d_n_nodes)
 {
-    switch (edges->form) {
-    case QFZ_EDGES_U8:
-        return canonical<uint8_t>(gpu, edges, alpha_level, d_links, d_scratch, d_parent, d_level,
-                                  d_n_nodes);
-    case QFZ_EDGES_U16:
-        return canonical<uint16_t>(gpu, edges, alpha_level, d_links, d_scratch, d_parent, d_level,
-                                   d_n_nodes);
-    default: break;
-    }
-    return canonical<uint32_t>(gpu, edges, alpha_level, d_links, d_scratch, d_parent, d_level,
-                               d_n_nodes);
+    return qfz_with_reader(edges, alpha_level, [&](const auto &reader) {
+        return canonical(gpu, reader, edges->connectivity, d_links, d_scratch, d_parent, d_level,
+                         d_n_nodes);
+    });
 }
 
 static void take_tree(qfz_carve *carve, int connectivity, int64_t n_px, uint64_t **links,
@@ -284,7 +272,6 @@ qfz_status qfz_gpu_tree(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edg
     uint64_t *links;
     void *scratch;
     take_tree(&carve, edges->connectivity, (int64_t)edges->h * edges->w, &links, &scratch);
-    QFZ_TRY(version == QFZ_CONNECT_V1 ? qfz_gpu_connect_v1(gpu, edges, alpha_level, false, links)
-                                      : qfz_gpu_connect_v2(gpu, edges, alpha_level, false, links));
+    QFZ_TRY(qfz_gpu_connect_trees(gpu, version, edges, alpha_level, false, links));
     return qfz_gpu_canonical(gpu, edges, alpha_level, links, scratch, d_parent, d_level, d_n_nodes);
 }

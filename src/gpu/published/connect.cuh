@@ -32,6 +32,7 @@ struct qfz_climber {
  * if *link is the current one, else sets *link to the current one and returns false. shorten()
  * writes a link while other threads read it. */
 struct qfz_packed_links {
+    typedef uint32_t word;
     uint32_t *words;
 
     static __device__ __forceinline__ uint32_t pack(qfz_link link)
@@ -65,6 +66,7 @@ struct qfz_packed_links {
 /* 64-bit words: any levels, in shared or global memory. Reads may come from the multiprocessor's
  * cache: a stale parent is still an ancestor. */
 struct qfz_wide_links {
+    typedef unsigned long long word;
     unsigned long long *words;
 
     static __host__ __device__ __forceinline__ unsigned long long pack(qfz_link link)

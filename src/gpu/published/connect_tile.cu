@@ -90,9 +90,7 @@ qfz_status qfz_connect_build(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gp
                         "GPU: the tree of a tile of %d x %d pixels has more than 2^32 nodes; "
                         "choose smaller tiles",
                         (int)edges->w, (int)edges->h);
-    QFZ_TRY(version == QFZ_CONNECT_V1
-                ? qfz_gpu_connect_v1(gpu, edges, alpha_level, is_local, d_links)
-                : qfz_gpu_connect_v2(gpu, edges, alpha_level, is_local, d_links));
+    QFZ_TRY(qfz_gpu_connect_trees(gpu, version, edges, alpha_level, is_local, d_links));
     if (external && !is_local) QFZ_TRY(insert_external(gpu, version, external, tree));
     if (last < QFZ_CONNECT_FLATTEN) return QFZ_OK;
     return qfz_launch(gpu, k_flatten, dim3(qfz_launch_blocks(tree->n_nodes, THREADS * EACH)),
@@ -254,26 +252,19 @@ static void cut(const qfz_gpu_edges *edges, int64_t n_external, void *d_memory, 
     carve(edges->connectivity, edges->h, edges->w, qfz_gpu_is_narrow(edges), n_external, &c, room);
 }
 
-template <typename T>
-static qfz_status read_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const levels_room *room)
+template <typename T, typename OUT>
+static qfz_status read_saliency(qfz_gpu *gpu, const qfz_connect_tree *tree,
+                                const qfz_edge_reader<T> &reader, int n_dirs, OUT *d_saliency)
 {
-    const qfz_connect_tree *const tree = &room->tree;
-    const qfz_edge_reader<T> reader = qfz_read_edges<T>(edges, UINT32_MAX);
-    const int n_dirs = edges->connectivity / 2;
-    return qfz_gpu_is_narrow(edges)
-               ? qfz_connect_launch(gpu, k_saliency<T, uint16_t>, tree->n_px, *tree, reader, n_dirs,
-                                    (uint16_t *)room->d_saliency)
-               : qfz_connect_launch(gpu, k_saliency<T, uint32_t>, tree->n_px, *tree, reader, n_dirs,
-                                    (uint32_t *)room->d_saliency);
+    return qfz_connect_launch(gpu, k_saliency<T, OUT>, tree->n_px, *tree, reader, n_dirs,
+                              d_saliency);
 }
 
 template <typename T>
-static qfz_status find_largest(qfz_gpu *gpu, const qfz_gpu_edges *edges, const levels_room *room,
-                               uint32_t *d_largest)
+static qfz_status find_largest(qfz_gpu *gpu, const levels_room *room,
+                               const qfz_edge_reader<T> &reader, int n_dirs, uint32_t *d_largest)
 {
-    const qfz_connect_tree *const tree = &room->tree;
-    return qfz_connect_launch(gpu, k_find_largest<T>, tree->n_px, *tree,
-                              qfz_read_edges<T>(edges, UINT32_MAX), edges->connectivity / 2,
+    return qfz_connect_launch(gpu, k_find_largest<T>, room->tree.n_px, room->tree, reader, n_dirs,
                               room->d_rep, d_largest);
 }
 
@@ -281,16 +272,17 @@ qfz_status qfz_connect_saliency(qfz_gpu *gpu, qfz_gpu_connect version, const qfz
                                 const qfz_gpu_links *external, qfz_connect_phase last,
                                 void *d_memory, void **d_saliency)
 {
+    const int n_dirs = edges->connectivity / 2;
     levels_room room;
     cut(edges, external ? external->n : 0, d_memory, &room);
     *d_saliency = room.d_saliency;
     QFZ_TRY(qfz_connect_build(gpu, version, edges, UINT32_MAX, external, last, &room.tree));
     if (last < QFZ_CONNECT_READ) return QFZ_OK;
-    switch (edges->form) {
-    case QFZ_EDGES_U8: return read_saliency<uint8_t>(gpu, edges, &room);
-    case QFZ_EDGES_U16: return read_saliency<uint16_t>(gpu, edges, &room);
-    default: return read_saliency<uint32_t>(gpu, edges, &room);
-    }
+    return qfz_with_reader(edges, UINT32_MAX, [&](const auto &reader) {
+        return qfz_gpu_is_narrow(edges)
+                   ? read_saliency(gpu, &room.tree, reader, n_dirs, (uint16_t *)room.d_saliency)
+                   : read_saliency(gpu, &room.tree, reader, n_dirs, (uint32_t *)room.d_saliency);
+    });
 }
 
 qfz_status qfz_connect_ring_links(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edges *edges,
@@ -303,9 +295,7 @@ qfz_status qfz_connect_ring_links(qfz_gpu *gpu, qfz_gpu_connect version, const q
     QFZ_TRY(qfz_connect_ring(gpu, &room.tree, room.d_rep, &room.ring, links, d_n));
     if (!d_largest) return QFZ_OK;
     QFZ_TRY(qfz_gpu_fill(gpu, d_largest, 0, 1));
-    switch (edges->form) {
-    case QFZ_EDGES_U8: return find_largest<uint8_t>(gpu, edges, &room, d_largest);
-    case QFZ_EDGES_U16: return find_largest<uint16_t>(gpu, edges, &room, d_largest);
-    default: return find_largest<uint32_t>(gpu, edges, &room, d_largest);
-    }
+    return qfz_with_reader(edges, UINT32_MAX, [&](const auto &reader) {
+        return find_largest(gpu, &room, reader, edges->connectivity / 2, d_largest);
+    });
 }

@@ -4,9 +4,10 @@
  * alpha-tree algorithm for massively parallel architectures (IEEE TIP 2025).
  *
  * A tile is what is resident together on one GPU.  The paper's tiles are its blocks: their trees
- * are built in shared memory and joined in place by CONNECT along their borders (connect_v1.cu,
- * connect_v2.cu).  External links, which stand for all that is outside the tile, are inserted into
- * the tree by CONNECT, too.  Then flattening replaces every parent by the last node of its level.
+ * are built in shared memory and joined in place by CONNECT along their borders
+ * (connect_blocks.cu).  External links, which stand for all that is outside the tile, are inserted
+ * into the tree by CONNECT, too.  Then flattening replaces every parent by the last node of its
+ * level.
  *
  * Of the flattened tree is read:
  *   - the minimax level of two pixels, the saliency of an edge: the level at which the ways up from

@@ -12,6 +12,7 @@
 
 #include "gpu/published/ha4_parts.cuh"
 #include "gpu/device/launch.cuh"
+#include "gpu/device/pixel_type.cuh"
 #include "core/record.h"
 
 typedef unsigned long long counter; /* the 64-bit type of CUDA's atomic functions */
@@ -312,14 +313,9 @@ qfz_status qfz_gpu_ha4_features(qfz_gpu *gpu, const qfz_gpu_image *image, qfz_bo
                               0,         first_region,
                               n,         box.y0,
                               box.x0,    areas};
-    switch (image->type) {
-    case QFZ_U8: return features<uint8_t>(gpu, image, d_bits, d_parent, room);
-    case QFZ_I8: return features<int8_t>(gpu, image, d_bits, d_parent, room);
-    case QFZ_U16: return features<uint16_t>(gpu, image, d_bits, d_parent, room);
-    case QFZ_I16: return features<int16_t>(gpu, image, d_bits, d_parent, room);
-    case QFZ_U32: return features<uint32_t>(gpu, image, d_bits, d_parent, room);
-    case QFZ_I32: return features<int32_t>(gpu, image, d_bits, d_parent, room);
-    case QFZ_F32: break;
-    }
-    return qfz_fail(gpu->err, QFZ_EARG, "HA4's features are not for floating-point rasters");
+    if (qfz_type_is_float(image->type))
+        return qfz_fail(gpu->err, QFZ_EARG, "HA4's features are not for floating-point rasters");
+    return qfz_with_integer(gpu, image->type, [&](auto px) {
+        return features<decltype(px)>(gpu, image, d_bits, d_parent, room);
+    });
 }
