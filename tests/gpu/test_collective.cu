@@ -33,28 +33,6 @@ static void scans(qfz_gpu *gpu, int64_t n)
     cudaFree(d_scratch);
 }
 
-static size_t sort_bytes(int64_t n, uint32_t)
-{
-    return qfz_gpu_sort_pairs_bytes(n);
-}
-
-static size_t sort_bytes(int64_t n, uint64_t)
-{
-    return qfz_gpu_sort_wide_bytes(n);
-}
-
-static qfz_status sort(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2],
-                       uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit, int *out)
-{
-    return qfz_gpu_sort_pairs(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, out);
-}
-
-static qfz_status sort(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_keys[2],
-                       uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit, int *out)
-{
-    return qfz_gpu_sort_wide(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, out);
-}
-
 template <typename K> static void sorts(qfz_gpu *gpu, int64_t n, int begin_bit, int end_bit)
 {
     const std::vector<uint32_t> small = noise(n, 1u << 16);
@@ -64,10 +42,11 @@ template <typename K> static void sorts(qfz_gpu *gpu, int64_t n, int begin_bit, 
         order[i] = (uint32_t)i;
     K *const d_keys[2] = {to_device(keys), device_room<K>(n)};
     uint32_t *const d_values[2] = {to_device(order), device_room<uint32_t>(n)};
-    void *const d_scratch = device_room<char>((int64_t)sort_bytes(n, K()));
+    void *const d_scratch = device_room<char>((int64_t)qfz_gpu_sort_bytes(n));
     int out = 0;
-    CHECK(sort(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, &out) == QFZ_OK, "%s",
-          err.message);
+    CHECK(qfz_gpu_sort_pairs(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, &out) ==
+              QFZ_OK,
+          "%s", err.message);
     const K mask = ((K)1 << end_bit) - ((K)1 << begin_bit);
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return (keys[a] & mask) < (keys[b] & mask); });
@@ -84,7 +63,7 @@ static void sorts_keys(qfz_gpu *gpu, int64_t n)
 {
     std::vector<uint32_t> keys = noise(n, 1u << 31);
     uint32_t *const d_keys[2] = {to_device(keys), device_room<uint32_t>(n)};
-    void *const d_scratch = device_room<char>((int64_t)qfz_gpu_sort_pairs_bytes(n));
+    void *const d_scratch = device_room<char>((int64_t)qfz_gpu_sort_bytes(n));
     int out = 0;
     CHECK(qfz_gpu_sort_keys(gpu, d_scratch, d_keys, n, 0, 31, &out) == QFZ_OK, "%s", err.message);
     std::sort(keys.begin(), keys.end());

@@ -49,7 +49,7 @@ static void sort(K *const d_keys[2], uint32_t *const d_values[2], int64_t n, int
     std::fill(d_values[1], d_values[1] + n, UINT32_MAX);
 }
 
-size_t qfz_gpu_sort_pairs_bytes(int64_t)
+size_t qfz_gpu_sort_bytes(int64_t)
 {
     return 1;
 }
@@ -71,14 +71,9 @@ qfz_status qfz_gpu_sort_keys(qfz_gpu *, void *, uint32_t *const d_keys[2], int64
     return QFZ_OK;
 }
 
-size_t qfz_gpu_sort_wide_bytes(int64_t)
-{
-    return 1;
-}
-
-qfz_status qfz_gpu_sort_wide(qfz_gpu *, void *, uint64_t *const d_keys[2],
-                             uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
-                             int *out)
+qfz_status qfz_gpu_sort_pairs(qfz_gpu *, void *, uint64_t *const d_keys[2],
+                              uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
+                              int *out)
 {
     sort(d_keys, d_values, n, begin_bit, end_bit, out);
     return QFZ_OK;

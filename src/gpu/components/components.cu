@@ -179,9 +179,7 @@ template <typename SOURCE>
 static qfz_status link_source(qfz_gpu *gpu, const SOURCE &source, int connectivity,
                               const layout *at)
 {
-    if (at->h < 1 || at->w < 1 || (int64_t)at->h * at->w > INT32_MAX)
-        return qfz_fail(gpu->err, QFZ_EARG, "a tile of %d x %d pixels does not fit a GPU's indices",
-                        (int)at->w, (int)at->h);
+    QFZ_TRY(qfz_gpu_check_size(gpu, at->h, at->w));
     return connectivity == 8 ? link_blocks<true>(gpu, source, at)
                              : link_blocks<false>(gpu, source, at);
 }

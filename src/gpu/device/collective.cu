@@ -27,7 +27,7 @@ qfz_status qfz_gpu_scan(qfz_gpu *gpu, void *d_scratch, const uint32_t *d_in, uin
         "scan");
 }
 
-static size_t sort_bytes(int64_t n)
+size_t qfz_gpu_sort_bytes(int64_t n)
 {
     return FIXED + (size_t)n / SORT_TILE * DIGITS * sizeof(uint32_t);
 }
@@ -36,7 +36,7 @@ template <typename K>
 static qfz_status sort(qfz_gpu *gpu, void *d_scratch, K *const d_keys[2],
                        uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit, int *out)
 {
-    size_t bytes = sort_bytes(n);
+    size_t bytes = qfz_gpu_sort_bytes(n);
     cub::DoubleBuffer<K> keys(d_keys[0], d_keys[1]);
     cub::DoubleBuffer<uint32_t> values(d_values[0], d_values[1]);
     QFZ_TRY(qfz_gpu_check(gpu->err,
@@ -49,11 +49,6 @@ static qfz_status sort(qfz_gpu *gpu, void *d_scratch, K *const d_keys[2],
     return QFZ_OK;
 }
 
-size_t qfz_gpu_sort_pairs_bytes(int64_t n)
-{
-    return sort_bytes(n);
-}
-
 qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2],
                               uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
                               int *out)
@@ -64,7 +59,7 @@ qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_k
 qfz_status qfz_gpu_sort_keys(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2], int64_t n,
                              int begin_bit, int end_bit, int *out)
 {
-    size_t bytes = sort_bytes(n);
+    size_t bytes = qfz_gpu_sort_bytes(n);
     cub::DoubleBuffer<uint32_t> keys(d_keys[0], d_keys[1]);
     QFZ_TRY(qfz_gpu_check(
         gpu->err,
@@ -74,14 +69,9 @@ qfz_status qfz_gpu_sort_keys(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_ke
     return QFZ_OK;
 }
 
-size_t qfz_gpu_sort_wide_bytes(int64_t n)
-{
-    return sort_bytes(n);
-}
-
-qfz_status qfz_gpu_sort_wide(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_keys[2],
-                             uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
-                             int *out)
+qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_keys[2],
+                              uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
+                              int *out)
 {
     return sort(gpu, d_scratch, d_keys, d_values, n, begin_bit, end_bit, out);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* collective.cuh - scan and sort of whole arrays in device memory, by CUB.
  *
- * All functions are asynchronous on gpu->stream.  d_scratch has at least as many bytes as the
- * matching _bytes() function returns for the same n.  Arrays do not overlap unless a comment allows
- * it. */
+ * All functions are asynchronous on gpu->stream.  d_scratch has at least as many bytes as
+ * qfz_gpu_scan_bytes() or qfz_gpu_sort_bytes() returns for the same n.  Arrays do not overlap
+ * unless a comment allows it. */
 #ifndef QFZ_GPU_COLLECTIVE_CUH
 #define QFZ_GPU_COLLECTIVE_CUH
 
@@ -17,17 +17,15 @@ qfz_status qfz_gpu_scan(qfz_gpu *gpu, void *d_scratch, const uint32_t *d_in, uin
 /* Stable ascending sort of n pairs by bits begin_bit .. end_bit - 1 of the keys, which are in
  * d_keys[0] and d_values[0].  Both pairs of buffers are overwritten; the result is in d_keys[*out]
  * and d_values[*out]. */
-size_t qfz_gpu_sort_pairs_bytes(int64_t n);
+size_t qfz_gpu_sort_bytes(int64_t n);
 qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2],
+                              uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
+                              int *out);
+qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_keys[2],
                               uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
                               int *out);
 /* The same for keys without values. */
 qfz_status qfz_gpu_sort_keys(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2], int64_t n,
                              int begin_bit, int end_bit, int *out);
-/* The same for pairs with keys of 64 bits. */
-size_t qfz_gpu_sort_wide_bytes(int64_t n);
-qfz_status qfz_gpu_sort_wide(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_keys[2],
-                             uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
-                             int *out);
 
 #endif

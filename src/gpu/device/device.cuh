@@ -36,6 +36,9 @@ qfz_status qfz_gpu_check(qfz_error *err, cudaError_t result, const char *what);
 
 #define QFZ_TRY_CUDA(err, call) QFZ_TRY(qfz_gpu_check((err), (call), #call))
 
+/* QFZ_EARG unless a tile's pixels can be numbered: at least one, fewer than 2^31. */
+qfz_status qfz_gpu_check_size(qfz_gpu *gpu, int32_t h, int32_t w);
+
 /* Sets all bytes of n items to `byte`. */
 template <typename T>
 static inline qfz_status qfz_gpu_fill(qfz_gpu *gpu, T *d_items, int byte, int64_t n)

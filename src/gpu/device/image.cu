@@ -261,13 +261,6 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-static qfz_status check_size(qfz_gpu *gpu, const qfz_gpu_image *image)
-{
-    if (image->h >= 1 && image->w >= 1 && (int64_t)image->h * image->w <= INT32_MAX) return QFZ_OK;
-    return qfz_fail(gpu->err, QFZ_EARG, "a tile of %d x %d pixels does not fit a GPU's indices",
-                    (int)image->w, (int)image->h);
-}
-
 /* True if the plane starts at a multiple of the size of four pixels. */
 static bool is_aligned(const void *plane, size_t px_bytes)
 {
@@ -340,11 +333,10 @@ static qfz_status launch_planes(qfz_gpu *gpu, const qfz_gpu_image *image, const 
 static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                              planes_out out)
 {
-    QFZ_TRY(check_size(gpu, image));
+    QFZ_TRY(qfz_gpu_check_size(gpu, image->h, image->w));
     if (rule->edge_levels) return launch_planes(gpu, image, rule, out);
-    return qfz_with_type(gpu, image->type, [&](auto px) {
-        return launch_type<decltype(px)>(gpu, image, rule, out);
-    });
+    return qfz_with_type(gpu, image->type,
+                         [&](auto px) { return launch_type<decltype(px)>(gpu, image, rule, out); });
 }
 
 qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
@@ -352,7 +344,7 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 {
     const planes_out out = {rule->edge_bits ? 0 : rule->alpha_level, d_joins, NULL};
     if (!rule->edge_bits) return launch_any(gpu, image, rule, out);
-    QFZ_TRY(check_size(gpu, image));
+    QFZ_TRY(qfz_gpu_check_size(gpu, image->h, image->w));
     const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
     const plane_view view = view_of(image, rule, out);
     const uint8_t *const pixels = static_cast<const uint8_t *>(image->d_pixels);
@@ -438,7 +430,7 @@ qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
         QFZ_TRY(launch_any(gpu, image, rule, planes_out{0, NULL, d_levels}));
         made.d_levels = d_levels;
     } else {
-        QFZ_TRY(check_size(gpu, image));
+        QFZ_TRY(qfz_gpu_check_size(gpu, image->h, image->w));
         made.bias = bias_of(rule->type);
         made.d_values = image->d_pixels;
     }

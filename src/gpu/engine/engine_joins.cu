@@ -30,7 +30,7 @@ static void carve_sorted(qfz_joins_room *room, const qfz_gpu_edges *edges, qfz_c
     if (carve->used < before.used) carve->used = before.used;
     qfz_carve_take(carve, &room->d_levels[0], n_px);
     qfz_carve_take(carve, &room->d_runs, least_of(n_px, LEVELS_AT_ONCE));
-    room->d_sort = qfz_carve_bytes(carve, qfz_gpu_sort_pairs_bytes(n_px));
+    room->d_sort = qfz_carve_bytes(carve, qfz_gpu_sort_bytes(n_px));
 }
 
 /* All that depends on the size of a tile; `edges` has this size. */

@@ -119,7 +119,7 @@ size_t qfz_gpu_border_links_bytes(int32_t h, int32_t w)
     const int64_t n = qfz_ring_size(h, w);
     qfz_carve room = {};
     (void)carve(n, &room);
-    (void)qfz_carve_bytes(&room, qfz_gpu_sort_pairs_bytes(n));
+    (void)qfz_carve_bytes(&room, qfz_gpu_sort_bytes(n));
     return room.used;
 }
 
@@ -129,7 +129,7 @@ qfz_status qfz_gpu_border_links(qfz_gpu *gpu, const qfz_gpu_forest *forest, void
     const int64_t n = qfz_ring_size(forest->h, forest->w);
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     climbers c = carve(n, &room);
-    void *const d_sort = qfz_carve_bytes(&room, qfz_gpu_sort_pairs_bytes(n));
+    void *const d_sort = qfz_carve_bytes(&room, qfz_gpu_sort_bytes(n));
     const dim3 block(THREADS), grid(qfz_launch_blocks(n, THREADS));
     c.n_links = d_n;
     if (!forest->keeps_ring)

@@ -107,7 +107,7 @@ void qfz_omega_carve_events(qfz_omega_room *room, const qfz_rule *rule, int64_t 
     void **const ends[] = {&room->d_joined_lo, &room->d_joined_hi, &room->d_lo, &room->d_hi};
     for (void **end : ends)
         *end = qfz_carve_bytes(carve, bytes);
-    room->d_sort = qfz_carve_bytes(carve, qfz_gpu_sort_pairs_bytes(n));
+    room->d_sort = qfz_carve_bytes(carve, qfz_gpu_sort_bytes(n));
 }
 
 int64_t qfz_omega_events_of(const qfz_omega_graph *g)
@@ -121,7 +121,7 @@ static int64_t events_that_fit(const qfz_rule *rule, size_t bytes)
     enum { ARRAYS = 10, ALIGN = 256, SORTED = 1 }; /* SORTED: bytes of a sort for an event */
     const size_t event =
         5 * sizeof(uint32_t) + SORTED + 4 * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    const size_t fixed = ARRAYS * ALIGN + qfz_gpu_sort_pairs_bytes(0);
+    const size_t fixed = ARRAYS * ALIGN + qfz_gpu_sort_bytes(0);
     return fixed < bytes ? (int64_t)((bytes - fixed) / event) : 0;
 }
 

@@ -5,16 +5,13 @@
  * In a tile in shared memory, coarse labeling links every pixel to the one above or else to the one
  * on its left, without atomic operations, and unifies these lists. The lists that remain apart meet
  * where a pixel has both neighbours, and the refinement unites them along rows. Then the borders of
- * tiles are joined, and a last kernel finds the roots.
+ * tiles are joined (algorithm 2), and a last kernel finds the roots (tiles.cuh).
  *
  * Memory traffic, bytes a pixel: the input is read once; parents are written twice and read once, 4
  * each; at the lines between tiles 1 pixel of 16 and some sectors more are accessed. */
 #include "gpu/published/published.cuh"
 
-#include "gpu/device/launch.cuh"
 #include "gpu/published/tiles.cuh"
-
-enum { LINE_BLOCK = 256 };
 
 /* The neighbour to which a pixel is linked first, or the pixel itself. 8-connected: the diagonals
  * come last; then only a diagonal to the upper right can remain, of a pixel with a left
@@ -73,33 +70,14 @@ static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS)
         [&](int k) { return qfz_find<qfz_in_shared>(label, (uint32_t)at.index(k)); }, parent);
 }
 
-/* Algorithm 2 of the paper: joins the borders of tiles. */
-template <bool EIGHT, typename SOURCE>
-static __global__ void __launch_bounds__(LINE_BLOCK)
-    k_join_tiles(SOURCE source, qfz_lines lines, uint32_t n, uint32_t *parent)
-{
-    const uint32_t i = blockIdx.x * LINE_BLOCK + threadIdx.x;
-    if (i < n) qfz_join_facing<EIGHT>(source, parent, qfz_facing_at(lines, i));
-}
-
-static __global__ void __launch_bounds__(QFZ_UPDATE_BLOCK) k_update(int64_t n_px, uint32_t *root)
-{
-    qfz_update(root, n_px);
-}
-
 template <bool EIGHT, typename SOURCE>
 static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
 {
     const qfz_lines lines = {source.h, source.w, QFZ_TILE_SIDE, QFZ_TILE_SIDE, false};
-    const int64_t n_px = (int64_t)source.h * source.w;
-    const uint32_t n = (uint32_t)lines.size();
     QFZ_TRY(qfz_launch(gpu, k_solve_tiles<EIGHT, SOURCE>, qfz_tile_grid(source.h, source.w),
                        dim3(QFZ_TILE_SIDE, QFZ_TILE_ROWS), 0, source, d_root));
-    QFZ_TRY(qfz_launch(gpu, k_join_tiles<EIGHT, SOURCE>, dim3(qfz_launch_blocks(n, LINE_BLOCK)),
-                       dim3(LINE_BLOCK), 0, source, lines, n, d_root));
-    return qfz_launch(gpu, k_update,
-                      dim3(qfz_launch_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
-                      dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
+    QFZ_TRY((qfz_join_tiles<EIGHT>(gpu, source, lines, d_root)));
+    return qfz_find_roots(gpu, (int64_t)source.h * source.w, d_root);
 }
 
 qfz_status qfz_gpu_c2fl(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root)

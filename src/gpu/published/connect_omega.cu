@@ -78,7 +78,7 @@ static void carve_summary(omega_room *room, const qfz_rule *rule, int64_t n_ring
     }
     room->d_lo = qfz_carve_bytes(c, bytes);
     room->d_hi = qfz_carve_bytes(c, bytes);
-    room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_pairs_bytes(n));
+    room->d_sort = qfz_carve_bytes(c, qfz_gpu_sort_bytes(n));
     qfz_connect_ring_carve(n_ring, c, &room->ring);
 }
 

@@ -147,7 +147,7 @@ void qfz_connect_ring_carve(int64_t n_ring, qfz_carve *carve, qfz_connect_ring_r
         qfz_carve_take(carve, &room->keys[i], n_ring);
         qfz_carve_take(carve, &room->u[i], n_ring);
     }
-    room->sort = qfz_carve_bytes(carve, qfz_gpu_sort_wide_bytes(n_ring));
+    room->sort = qfz_carve_bytes(carve, qfz_gpu_sort_bytes(n_ring));
 }
 
 qfz_status qfz_connect_ring(qfz_gpu *gpu, const qfz_connect_tree *tree, uint32_t *d_rep,
@@ -162,7 +162,7 @@ qfz_status qfz_connect_ring(qfz_gpu *gpu, const qfz_connect_tree *tree, uint32_t
     QFZ_TRY(qfz_connect_launch(gpu, k_choose_reps, n_ring, *tree, n_ring, d_rep));
     QFZ_TRY(qfz_connect_launch(gpu, k_find_links, n_ring, *tree, n_ring, d_rep, room->keys[0],
                                room->u[0], d_n));
-    QFZ_TRY(qfz_gpu_sort_wide(gpu, room->sort, room->keys, room->u, n_ring, 0, 64, &out));
+    QFZ_TRY(qfz_gpu_sort_pairs(gpu, room->sort, room->keys, room->u, n_ring, 0, 64, &out));
     return qfz_connect_launch(gpu, k_store_links, n_ring, n_ring, room->keys[out], room->u[out],
                               *links);
 }

@@ -3,9 +3,7 @@
 
 qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *in)
 {
-    if (in->h < 1 || in->w < 1 || (int64_t)in->h * in->w > INT32_MAX)
-        return qfz_fail(gpu->err, QFZ_EARG, "a tile of %d x %d pixels does not fit a GPU's indices",
-                        (int)in->w, (int)in->h);
+    QFZ_TRY(qfz_gpu_check_size(gpu, in->h, in->w));
     if (in->connectivity != 4 && in->connectivity != 8)
         return qfz_fail(gpu->err, QFZ_EARG, "connectivity %d", in->connectivity);
     if (in->d_values ? qfz_type_is_float(in->type) : !in->d_valid)

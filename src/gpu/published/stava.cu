@@ -6,16 +6,16 @@
  * and so on, kernel 3 flattens the trees of border pixels between two levels, and kernel 4 flattens
  * all. The paper repeats kernel 2 until nothing changes, since concurrent unions may undo one
  * another. Here the thread that overwrites a union joins it again (union_find.cuh), so that a level
- * is one launch over all its lines, and any height and width is accepted.
+ * is one launch over all its lines, and any height and width is accepted. Kernels 2 and 4 are in
+ * tiles.cuh.
  *
  * Memory traffic, bytes a pixel: the input is read once; parents are written twice and read once, 4
  * each; at the lines of the first level 3 pixels of 32 and some sectors more are accessed. */
 #include "gpu/published/published.cuh"
 
-#include "gpu/device/launch.cuh"
 #include "gpu/published/tiles.cuh"
 
-enum { LINE_BLOCK = 256, GROUP = 4 };
+enum { GROUP = 4 };
 
 /* Bit d: the pixel is joined to the neighbour at (d / 3 - 1, d % 3 - 1). */
 template <bool EIGHT>
@@ -87,21 +87,12 @@ static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS, 4)
         source, tile, at, [&](int k) { return own[k]; }, parent);
 }
 
-/* Kernel 2: joins pixels across the lines inside the groups of a level. */
-template <bool EIGHT, typename SOURCE>
-static __global__ void __launch_bounds__(LINE_BLOCK)
-    k_join_tiles(SOURCE source, qfz_lines lines, uint32_t n, uint32_t *parent)
-{
-    const uint32_t i = blockIdx.x * LINE_BLOCK + threadIdx.x;
-    if (i < n) qfz_join_facing<EIGHT>(source, parent, qfz_facing_at(lines, i));
-}
-
 /* Kernel 3: flattens the trees of the pixels at the next level's lines. A root that another thread
  * reads in place of an old parent is an ancestor, too. */
-static __global__ void __launch_bounds__(LINE_BLOCK)
+static __global__ void __launch_bounds__(QFZ_LINE_BLOCK)
     k_flatten(qfz_lines lines, uint32_t n, uint32_t *parent)
 {
-    const uint32_t i = blockIdx.x * LINE_BLOCK + threadIdx.x;
+    const uint32_t i = blockIdx.x * QFZ_LINE_BLOCK + threadIdx.x;
     if (i >= n) return;
     const qfz_facing f = qfz_facing_at(lines, i);
     for (int64_t p = f.near;; p = f.near + f.across) {
@@ -110,40 +101,22 @@ static __global__ void __launch_bounds__(LINE_BLOCK)
     }
 }
 
-/* Kernel 4: flattens the trees of all pixels. */
-static __global__ void __launch_bounds__(QFZ_UPDATE_BLOCK) k_update(int64_t n_px, uint32_t *root)
-{
-    qfz_update(root, n_px);
-}
-
 /* ---- Launches -------------------------------------------------------------------------------- */
-
-template <bool EIGHT, typename SOURCE>
-static qfz_status join_levels(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
-{
-    const int64_t longest = max(source.h, source.w);
-    for (int64_t side = QFZ_TILE_SIDE; side < longest; side *= GROUP) {
-        const qfz_lines lines = {source.h, source.w, (int32_t)side, (int32_t)side, true};
-        const uint32_t n = (uint32_t)lines.size();
-        const dim3 grid(qfz_launch_blocks(n, LINE_BLOCK)), block(LINE_BLOCK);
-        if (side > QFZ_TILE_SIDE)
-            QFZ_TRY(qfz_launch(gpu, k_flatten, grid, block, 0, lines, n, d_root));
-        QFZ_TRY(
-            qfz_launch(gpu, k_join_tiles<EIGHT, SOURCE>, grid, block, 0, source, lines, n, d_root));
-    }
-    return QFZ_OK;
-}
 
 template <bool EIGHT, typename SOURCE>
 static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
 {
-    const int64_t n_px = (int64_t)source.h * source.w;
+    const int64_t longest = max(source.h, source.w);
     QFZ_TRY(qfz_launch(gpu, k_solve_tiles<EIGHT, SOURCE>, qfz_tile_grid(source.h, source.w),
                        dim3(QFZ_TILE_SIDE, QFZ_TILE_ROWS), 0, source, d_root));
-    QFZ_TRY((join_levels<EIGHT>(gpu, source, d_root)));
-    return qfz_launch(gpu, k_update,
-                      dim3(qfz_launch_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
-                      dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
+    for (int64_t side = QFZ_TILE_SIDE; side < longest; side *= GROUP) {
+        const qfz_lines lines = {source.h, source.w, (int32_t)side, (int32_t)side, true};
+        const uint32_t n = (uint32_t)lines.size();
+        if (side > QFZ_TILE_SIDE)
+            QFZ_TRY(qfz_launch_each(gpu, k_flatten, n, QFZ_LINE_BLOCK, lines, n, d_root));
+        QFZ_TRY((qfz_join_tiles<EIGHT>(gpu, source, lines, d_root)));
+    }
+    return qfz_find_roots(gpu, (int64_t)source.h * source.w, d_root);
 }
 
 qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tiles.cuh - what stava and c2fl share: a tile's pixels in shared memory, the lines between tiles,
- * and the last kernel, which finds all roots. */
+/* tiles.cuh - what stava and c2fl share: a tile's pixels in shared memory, the kernel that joins
+ * tiles across the lines between them, and the last kernel, which finds all roots. */
 #ifndef QFZ_GPU_TILES_CUH
 #define QFZ_GPU_TILES_CUH
 
+#include "gpu/device/launch.cuh"
 #include "gpu/published/segments.cuh"
 #include "gpu/device/union_find.cuh"
 
@@ -164,13 +165,32 @@ static __device__ __forceinline__ void qfz_join_facing(const SOURCE &source, uin
         qfz_unite<qfz_in_cache>(parent, (uint32_t)a2, (uint32_t)b);
 }
 
+enum { QFZ_LINE_BLOCK = 256 };
+
+template <bool EIGHT, typename SOURCE>
+static __global__ void __launch_bounds__(QFZ_LINE_BLOCK)
+    k_join_tiles(SOURCE source, qfz_lines lines, uint32_t n, uint32_t *parent)
+{
+    const uint32_t i = blockIdx.x * QFZ_LINE_BLOCK + threadIdx.x;
+    if (i < n) qfz_join_facing<EIGHT>(source, parent, qfz_facing_at(lines, i));
+}
+
+template <bool EIGHT, typename SOURCE>
+static qfz_status qfz_join_tiles(qfz_gpu *gpu, const SOURCE &source, const qfz_lines &lines,
+                                 uint32_t *d_parent)
+{
+    const uint32_t n = (uint32_t)lines.size();
+    return qfz_launch_each(gpu, k_join_tiles<EIGHT, SOURCE>, n, QFZ_LINE_BLOCK, source, lines, n,
+                           d_parent);
+}
+
 /* ---- The last kernel ------------------------------------------------------------------------- */
 
 enum { QFZ_UPDATE_BLOCK = 256, QFZ_UPDATE_EACH = 4 };
 
 /* root[p] = root of p, for several pixels a thread, so that the walks overlap. A value that another
  * thread has stored is a root already and ends a walk sooner. */
-static __device__ __forceinline__ void qfz_update(uint32_t *root, int64_t n_px)
+static __global__ void __launch_bounds__(QFZ_UPDATE_BLOCK) k_update(int64_t n_px, uint32_t *root)
 {
     const int64_t first = (int64_t)blockIdx.x * (QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH) + threadIdx.x;
     uint32_t found[QFZ_UPDATE_EACH];
@@ -192,6 +212,13 @@ static __device__ __forceinline__ void qfz_update(uint32_t *root, int64_t n_px)
 #pragma unroll
     for (int i = 0; i < QFZ_UPDATE_EACH; i++)
         if (found[i] != QFZ_NONE) root[first + i * QFZ_UPDATE_BLOCK] = found[i];
+}
+
+static inline qfz_status qfz_find_roots(qfz_gpu *gpu, int64_t n_px, uint32_t *d_root)
+{
+    return qfz_launch(gpu, k_update,
+                      dim3(qfz_launch_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
+                      dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
 }
 
 #endif

@@ -140,8 +140,7 @@ static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
     qfz_carve_take(room, &tree->d_pairs[1], n);
     qfz_carve_take(room, &tree->d_source[0], n + 1);
     qfz_carve_take(room, &tree->d_source[1], n + 1);
-    tree->d_sort =
-        qfz_carve_bytes(room, larger(qfz_gpu_scan_bytes(n + 1), qfz_gpu_sort_wide_bytes(n)));
+    tree->d_sort = qfz_carve_bytes(room, larger(qfz_gpu_scan_bytes(n + 1), qfz_gpu_sort_bytes(n)));
     qfz_carve_take(&result, &tree->d_inside_parent, counts->inside);
     tree->d_inside_level = qfz_carve_bytes(&result, counts->inside * level_bytes);
     room->used = larger(room->used, result.used);
@@ -210,8 +209,8 @@ static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
     if (n == 0) return QFZ_OK;
     QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0,
                        tree->d_source[0], counts->pairs));
-    QFZ_TRY(qfz_gpu_sort_wide(gpu, tree->d_sort, tree->d_pairs, tree->d_source, n, 0,
-                              tree->level_bits + bits_of(counts->vertices), &in));
+    QFZ_TRY(qfz_gpu_sort_pairs(gpu, tree->d_sort, tree->d_pairs, tree->d_source, n, 0,
+                               tree->level_bits + bits_of(counts->vertices), &in));
     if (in == 1) return QFZ_OK;
     QFZ_TRY_CUDA(gpu->err, cudaMemcpyAsync(tree->d_pairs[1], tree->d_pairs[0],
                                            (size_t)n * sizeof *tree->d_pairs[0],
