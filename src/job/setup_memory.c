@@ -282,7 +282,7 @@ static bool tiles_fit(const qfz_setup *setup)
 qfz_status qfz_setup_retile(qfz_setup *setup, int64_t tile_w, int64_t tile_h, qfz_error *err)
 {
     qfz_tiling *const t = &setup->tiling;
-    if (tile_w > t->w || tile_h > t->h || tile_w > INT32_MAX / tile_h)
+    if (tile_w < 1 || tile_h < 1 || tile_w > t->w || tile_h > t->h || tile_w > INT32_MAX / tile_h)
         return qfz_fail(err, QFZ_EARG, "tiles of %lld x %lld pixels are too large for this raster",
                         (long long)tile_w, (long long)tile_h);
     t->tile_w = tile_w;

@@ -42,9 +42,28 @@ static qfz_status get(void *arg, int64_t key, const void **data, int64_t *bytes,
     return qfz_store_view(t->stitch->store, key, data, bytes, own, err);
 }
 
-static qfz_status put(void *arg, int64_t key, void *take_data, int64_t bytes, qfz_error *err)
+/* True if the piece is one that this rank gets from that one. */
+static bool is_expected(const transfer *t, int from, int64_t key)
+{
+    const int64_t *const first = t->stitch->group_tree.first + t->level;
+    const int64_t node = key - qfz_piece(t->stitch, t->what, 0);
+    int sender, receiver;
+    if (key < 0 || node < first[0] || node >= first[1]) return false;
+    ends(t, node, &sender, &receiver);
+    return sender == from && receiver == t->stitch->ranks->rank;
+}
+
+static qfz_status put(void *arg, int from, int64_t key, void *take_data, int64_t bytes,
+                      qfz_error *err)
 {
     const transfer *const t = arg;
+    if (!is_expected(t, from, key)) {
+        free(take_data);
+        return qfz_fail(err, QFZ_EIO,
+                        "rank %d sent the result of a tile that this rank does not get from it: "
+                        "piece %lld of level %d",
+                        from, (long long)key, t->level);
+    }
     if (!qfz_store_has(t->stitch->store, key))
         return qfz_store_give(t->stitch->store, key, take_data, bytes, err);
     free(take_data); /* from an earlier run of the job */

@@ -72,8 +72,10 @@ static qfz_status get_own(void *arg, int64_t key, const void **data, int64_t *by
     return QFZ_OK;
 }
 
-static qfz_status add_other(void *arg, int64_t key, void *take_data, int64_t bytes, qfz_error *err)
+static qfz_status add_other(void *arg, int from, int64_t key, void *take_data, int64_t bytes,
+                            qfz_error *err)
 {
+    (void)from;
     (void)key;
     qfz_histogram *const sum = arg;
     const qfz_status st =

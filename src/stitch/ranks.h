@@ -41,8 +41,9 @@ typedef struct qfz_mail {
     qfz_status (*get)(void *arg, int64_t key, const void **data, int64_t *bytes, void **own,
                       qfz_error *err);
 
-    /* Takes an incoming message. */
-    qfz_status (*put)(void *arg, int64_t key, void *take_data, int64_t bytes, qfz_error *err);
+    /* Takes an incoming message, whose key may be any. */
+    qfz_status (*put)(void *arg, int from, int64_t key, void *take_data, int64_t bytes,
+                      qfz_error *err);
 } qfz_mail;
 
 /* Sends and receives all messages; waits only for the ranks that send to this one, and until the

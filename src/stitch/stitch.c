@@ -207,9 +207,10 @@ static qfz_status get_level_bytes(qfz_stitch *stitch, uint64_t *bytes, qfz_error
     void *data = NULL;
     int64_t n;
     QFZ_TRY(qfz_store_get(stitch->store, qfz_fact(stitch, FACT_LEVEL_BYTES), &data, &n, err));
-    *bytes = data ? (uint64_t) * (const int64_t *)data : 0;
+    const bool sound = !data || n == (int64_t)sizeof(int64_t);
+    *bytes = data && sound ? (uint64_t) * (const int64_t *)data : 0;
     free(data);
-    return QFZ_OK;
+    return sound ? QFZ_OK : qfz_fail(err, QFZ_EIO, "the width of levels is damaged in the store");
 }
 
 /* Every exterior has it, of a single tile the store; the rank that owns the first tile reads it. */
@@ -234,6 +235,9 @@ qfz_status qfz_stitch_level_bytes(qfz_stitch *stitch, int *bytes, qfz_error *err
     const qfz_status st = first_level_bytes(stitch, &own, err);
     QFZ_TRY(qfz_ranks_agree(stitch->ranks, st, err));
     QFZ_TRY(qfz_ranks_sum(stitch->ranks, own, &before, &all, err));
+    if (all > sizeof(uint64_t))
+        return qfz_fail(err, QFZ_EIO, "the width of levels is damaged: %llu bytes",
+                        (unsigned long long)all);
     *bytes = (int)all;
     return QFZ_OK;
 }

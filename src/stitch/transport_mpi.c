@@ -2,15 +2,21 @@
 /* transport_mpi.c - ranks as processes of MPI.
  *
  * Only a process that a launcher started initialises MPI: for a single process that would cost time
- * and may fail where there is no network.  All calls come from the main thread. */
+ * and may fail where there is no network.  All calls come from the main thread.
+ *
+ * Whatever another rank sends is compared with what this rank knows, before use.  What cannot be
+ * right ends all ranks at once: after a false number ranks would wait for messages that nobody
+ * sends. */
 #include "core/api.h"
 #include "stitch/transport_launcher.h"
 #include "stitch/ranks.h"
 
+#include <limits.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <zlib.h>
 
@@ -19,6 +25,7 @@
 
 /* Each exchange uses two tags in turn; MPI guarantees tags up to 32767. */
 enum { TAG_STOP = 1, FIRST_TAG, EXCHANGES = 1 << 12 };
+enum { CHECK = 1 << 20 };                            /* the distance of a number's second copy */
 enum { CHUNK_BYTES = 1 << 30 };                      /* MPI counts in int */
 static const int64_t max_in_flight_bytes = 64 << 20; /* most bytes in flight from one rank */
 
@@ -28,9 +35,12 @@ static struct {
     bool agreed; /* at least once */
     qfz_ranks ranks;
     MPI_Comm all;
-    bool stop_sent, stop_received; /* TAG_STOP messages: sent, received */
+    bool stop_sent, stop_received; /* TAG_STOP messages since the last agreement: sent, received */
     MPI_Request *stops;
-    unsigned exchanges; /* begun */
+    int n_stops;         /* requests of the last TAG_STOP messages */
+    uint32_t stop[2];    /* a TAG_STOP message: the number of the agreement, and its complement */
+    uint32_t agreements; /* ended */
+    int64_t exchanges;   /* begun */
 } mpi;
 
 static qfz_status check(int code, const char *what, qfz_error *err)
@@ -48,6 +58,14 @@ static qfz_status damaged(const char *what, qfz_error *err)
                     "MPI: %s failed: a message from another rank is damaged, or from another "
                     "version of qfz",
                     what);
+}
+
+static qfz_status damaged_by(int rank, qfz_error *err)
+{
+    return qfz_fail(err, QFZ_EIO,
+                    "MPI: receiving failed: a message from rank %d is damaged, or from another "
+                    "version of qfz",
+                    rank);
 }
 
 static uint32_t crc_of(const void *data, int64_t bytes)
@@ -134,6 +152,7 @@ qfz_status qfz_ranks_join(qfz_ranks *ranks, qfz_error *err)
     QFZ_TRY(QFZ_NEW(&mpi.stops, found.n, err));
     mpi.joined = true;
     mpi.agreed = false;
+    mpi.n_stops = 0;
     mpi.ranks = *ranks = found;
     return QFZ_OK;
 }
@@ -151,6 +170,7 @@ static void end_without_job(void)
 void qfz_ranks_leave(void)
 {
     if (mpi.joined && !mpi.agreed) end_without_job();
+    (void)wait_all(mpi.n_stops, mpi.stops);
     if (mpi.joined) (void)MPI_Comm_free(&mpi.all);
     if (mpi.began) (void)MPI_Finalize();
     free(mpi.stops);
@@ -160,36 +180,38 @@ void qfz_ranks_leave(void)
 
 /* ------------------------------------------------------------------------------------------- stop
  */
+/* These messages are so small that MPI sends them before anybody receives them. */
 void qfz_ranks_stop(const qfz_ranks *ranks)
 {
     if (ranks->n == 1 || mpi.stop_sent || mpi.stop_received) return;
+    (void)wait_all(mpi.n_stops, mpi.stops);
     mpi.stop_sent = true;
+    mpi.stop[0] = mpi.agreements;
+    mpi.stop[1] = ~mpi.agreements;
+    mpi.n_stops = ranks->n;
     for (int r = 0; r < ranks->n; r++) {
         mpi.stops[r] = MPI_REQUEST_NULL;
         if (r != ranks->rank)
-            (void)MPI_Isend(NULL, 0, MPI_BYTE, r, TAG_STOP, mpi.all, &mpi.stops[r]);
+            (void)MPI_Isend(mpi.stop, sizeof mpi.stop, MPI_BYTE, r, TAG_STOP, mpi.all,
+                            &mpi.stops[r]);
     }
 }
 
+/* Messages from before the last agreement do not count: it has reported their failure.  The next
+ * agreement finds a message for which there is no failure. */
 bool qfz_ranks_stopped(const qfz_ranks *ranks)
 {
-    int there = 0;
-    if (ranks->n == 1 || mpi.stop_received) return mpi.stop_received;
-    if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_STOP, mpi.all, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-        return false;
-    mpi.stop_received = there != 0;
+    while (ranks->n > 1 && !mpi.stop_received) {
+        uint32_t stop[2] = {0};
+        int there = 0;
+        int code = MPI_Iprobe(MPI_ANY_SOURCE, TAG_STOP, mpi.all, &there, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || !there) break;
+        code = MPI_Recv(stop, sizeof stop, MPI_BYTE, MPI_ANY_SOURCE, TAG_STOP, mpi.all,
+                        MPI_STATUS_IGNORE);
+        const bool is_old = stop[1] == ~stop[0] && stop[0] != mpi.agreements;
+        mpi.stop_received = code == MPI_SUCCESS && !is_old;
+    }
     return mpi.stop_received;
-}
-
-/* Receives all TAG_STOP messages of this job, so that none is mistaken for one of a later job. */
-static int receive_stops(const qfz_ranks *ranks, int n_stops)
-{
-    int code = MPI_SUCCESS;
-    for (int i = mpi.stop_sent ? 1 : 0; i < n_stops && code == MPI_SUCCESS; i++)
-        code = MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_STOP, mpi.all, MPI_STATUS_IGNORE);
-    if (mpi.stop_sent && code == MPI_SUCCESS) code = wait_all(ranks->n, mpi.stops);
-    mpi.stop_sent = mpi.stop_received = false;
-    return code;
 }
 
 /* Ranks may be minutes apart, and waiting inside MPI would keep a processor busy; but messages
@@ -218,10 +240,11 @@ static int wait_for(MPI_Request *request)
     }
 }
 
-static int reduce(int mine, int *all, MPI_Op op)
+/* least = the least of each of two numbers over all ranks. */
+static int reduce(const void *mine, void *least, MPI_Datatype type)
 {
     MPI_Request request;
-    const int code = MPI_Iallreduce(&mine, all, 1, MPI_INT, op, mpi.all, &request);
+    const int code = MPI_Iallreduce(mine, least, 2, type, MPI_MIN, mpi.all, &request);
     return code == MPI_SUCCESS ? wait_for(&request) : code;
 }
 
@@ -240,39 +263,71 @@ static qfz_status check_together(const qfz_ranks *ranks, int code, const char *w
     return st == QFZ_OK ? QFZ_OK : end_all(ranks, st, err);
 }
 
-/* Copies bytes from a rank to all, with their checksum. */
-static qfz_status share_from(const qfz_ranks *ranks, int rank, void *data, int64_t bytes,
+/* Ends all ranks unless all have the same bytes: then the least checksum is that of this rank, and
+ * so is the largest. */
+static qfz_status check_same(const qfz_ranks *ranks, const void *data, int64_t bytes,
                              const char *what, qfz_error *err)
 {
-    uint32_t crc = crc_of(data, bytes);
-    QFZ_TRY(check_together(ranks, MPI_Bcast(data, (int)bytes, MPI_BYTE, rank, mpi.all), what, err));
-    QFZ_TRY(check_together(ranks, MPI_Bcast(&crc, 1, MPI_UINT32_T, rank, mpi.all), what, err));
-    if (crc == crc_of(data, bytes)) return QFZ_OK;
+    const uint32_t crc = crc_of(data, bytes), mine[2] = {crc, ~crc};
+    uint32_t least[2];
+    QFZ_TRY(check_together(ranks, reduce(mine, least, MPI_UINT32_T), what, err));
+    if (least[0] == mine[0] && least[1] == mine[1]) return QFZ_OK;
     return end_all(ranks, damaged(what, err), err);
 }
 
-static qfz_status share_failure(const qfz_ranks *ranks, int least, qfz_error *err)
+/* Copies bytes from a rank to all. */
+static qfz_status share_from(const qfz_ranks *ranks, int rank, void *data, int64_t bytes,
+                             const char *what, qfz_error *err)
+{
+    if (bytes < 0 || bytes > INT_MAX)
+        return qfz_fail(err, QFZ_EIO, "MPI: %s failed: a message of %lld bytes is too large", what,
+                        (long long)bytes);
+    QFZ_TRY(check_together(ranks, MPI_Bcast(data, (int)bytes, MPI_BYTE, rank, mpi.all), what, err));
+    return check_same(ranks, data, bytes, what, err);
+}
+
+static bool is_failure(const qfz_error *err)
+{
+    return err->status != QFZ_OK && memchr(err->message, 0, sizeof err->message);
+}
+
+static qfz_status share_failure(const qfz_ranks *ranks, int from, qfz_error *err)
 {
     qfz_error found = *err;
-    if (least < 0 || least >= ranks->n) return end_all(ranks, damaged("agreeing", err), err);
-    QFZ_TRY(share_from(ranks, least, &found, sizeof found, "agreeing", err));
+    QFZ_TRY(share_from(ranks, from, &found, sizeof found, "agreeing", err));
+    if (!is_failure(&found)) return end_all(ranks, damaged("agreeing", err), err);
     *err = found;
     return found.status;
 }
 
+/* *least = the lowest rank that has sent TAG_STOP; none: the number of ranks. */
+static qfz_status find_failed(const qfz_ranks *ranks, int *least, qfz_error *err)
+{
+    const int own = mpi.stop_sent ? ranks->rank : ranks->n, mine[2] = {own, own + CHECK};
+    int found[2];
+    QFZ_TRY(check_together(ranks, reduce(mine, found, MPI_INT), "agreeing", err));
+    *least = found[0];
+    const bool sound = found[0] >= 0 && found[0] <= own && found[1] == found[0] + CHECK;
+    return sound ? QFZ_OK : end_all(ranks, damaged("agreeing", err), err);
+}
+
+/* A rank stops because it fails, or because another one says that it has failed: then there is a
+ * lowest rank that has. */
 qfz_status qfz_ranks_agree(const qfz_ranks *ranks, qfz_status st, qfz_error *err)
 {
-    int least, n_stops;
+    int least;
     if (ranks->n == 1) return st;
     mpi.agreed = true;
     /* a rank that stopped because of another one has no failure of its own */
     if (st != QFZ_OK && !mpi.stop_received) qfz_ranks_stop(ranks);
-    QFZ_TRY(check_together(ranks, reduce(mpi.stop_sent ? ranks->rank : ranks->n, &least, MPI_MIN),
-                           "agreeing", err));
-    if (least == ranks->n) return QFZ_OK;
-    QFZ_TRY(check_together(ranks, reduce(mpi.stop_sent, &n_stops, MPI_SUM), "agreeing", err));
-    QFZ_TRY(check_together(ranks, receive_stops(ranks, n_stops), "stopping", err));
-    return share_failure(ranks, least, err);
+    QFZ_TRY(find_failed(ranks, &least, err));
+    const bool stopped = mpi.stop_received || st != QFZ_OK;
+    const bool is_accused = least == ranks->rank && !mpi.stop_sent;
+    mpi.stop_sent = mpi.stop_received = false;
+    mpi.agreements++;
+    if (is_accused || (stopped && least == ranks->n))
+        return end_all(ranks, damaged("agreeing", err), err);
+    return least == ranks->n ? QFZ_OK : share_failure(ranks, least, err);
 }
 
 /* -------------------------------------------------------------------------------- small quantities
@@ -283,38 +338,50 @@ qfz_status qfz_ranks_share(const qfz_ranks *ranks, void *data, int64_t bytes, qf
     return share_from(ranks, 0, data, bytes, "sharing", err);
 }
 
+/* Adds up the numbers of all ranks. */
+static qfz_status add(const qfz_ranks *ranks, const uint64_t *all, uint64_t *before,
+                      uint64_t *total, qfz_error *err)
+{
+    bool overflows = false;
+    *before = *total = 0;
+    for (int r = 0; r < ranks->n; r++) {
+        if (r == ranks->rank) *before = *total;
+        overflows |= __builtin_add_overflow(*total, all[r], total);
+    }
+    return overflows ? end_all(ranks, damaged("adding", err), err) : QFZ_OK;
+}
+
 qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before, uint64_t *total,
                          qfz_error *err)
 {
-    uint64_t(*all)[2] = NULL;
+    uint64_t *all = NULL;
     *before = 0;
     *total = mine;
     if (ranks->n == 1) return QFZ_OK;
-    const qfz_status st = QFZ_NEW(&all, ranks->n, err);
+    qfz_status st = QFZ_NEW(&all, ranks->n, err);
     if (st != QFZ_OK) return end_all(ranks, st, err);
-    const uint64_t own[2] = {mine, ~mine}; /* the second is its checksum */
-    qfz_status gathered = check_together(
-        ranks, MPI_Allgather(own, 2, MPI_UINT64_T, all, 2, MPI_UINT64_T, mpi.all), "adding", err);
-    *total = 0;
-    for (int r = 0; r < ranks->n && gathered == QFZ_OK; r++) {
-        if (all[r][0] != ~all[r][1]) gathered = end_all(ranks, damaged("adding", err), err);
-        if (r < ranks->rank) *before += all[r][0];
-        *total += all[r][0];
-    }
+    st = check_together(ranks, MPI_Allgather(&mine, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, mpi.all),
+                        "adding", err);
+    if (st == QFZ_OK && all[ranks->rank] != mine) st = end_all(ranks, damaged("adding", err), err);
+    if (st == QFZ_OK) st = check_same(ranks, all, ranks->n * (int64_t)sizeof *all, "adding", err);
+    if (st == QFZ_OK) st = add(ranks, all, before, total, err);
     free(all);
-    return gathered;
+    return st;
 }
 
 /* ------------------------------------------------------------------------------------------ pieces
  *
- * A message is a head and a body in chunks, with checksums.  Sends do not block, but the bytes in
- * flight are limited; a rank that waits for its own messages to arrive receives others meanwhile,
- * from any rank.  So some rank always receives, and all messages arrive.
+ * A message is a head and a body in chunks, with checksums.  A body has one chunk at least, if need
+ * be an empty one, so that a wrong length is found out: MPI compares the lengths of chunks.  Sends
+ * do not block, but the bytes in flight are limited; a rank that waits for its own messages to
+ * arrive receives others meanwhile, from any rank.  So some rank always receives, and all messages
+ * arrive.
  *
  * All ranks number the exchanges alike.  A rank may be some exchanges ahead of another, but there
  * are far fewer exchanges between two agreements than tags. */
 typedef struct head {
-    int64_t key, bytes; /* FAILED: no body follows */
+    int64_t key, bytes; /* FAILED: an empty body follows */
+    int64_t exchange;   /* its number */
     uint32_t body_crc, head_crc;
 } head;
 
@@ -341,7 +408,7 @@ typedef struct post {
 
 static int64_t chunks_of(int64_t bytes)
 {
-    return bytes > 0 ? (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES : 0;
+    return bytes > 0 ? (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES : 1;
 }
 
 static uint32_t head_crc_of(const head *h)
@@ -352,7 +419,7 @@ static uint32_t head_crc_of(const head *h)
 static int64_t chunk_bytes(int64_t bytes, int64_t chunk)
 {
     const int64_t left = bytes - chunk * CHUNK_BYTES;
-    return left < CHUNK_BYTES ? left : CHUNK_BYTES;
+    return left < 0 ? 0 : left < CHUNK_BYTES ? left : CHUNK_BYTES;
 }
 
 /* TAG_STOP messages inform the other ranks before a message with the failure reaches them. */
@@ -382,7 +449,7 @@ static qfz_status send_next(post *p, qfz_error *err)
         free(own);
         return st;
     }
-    *it = (parcel){.head = {.key = key, .bytes = bytes}, .own = own};
+    *it = (parcel){.head = {.key = key, .bytes = bytes, .exchange = mpi.exchanges}, .own = own};
     if (bytes > 0) it->head.body_crc = crc_of(data, bytes);
     it->head.head_crc = head_crc_of(&it->head);
     *p->last = it;
@@ -418,31 +485,51 @@ static qfz_status clear_arrived(post *p, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status receive_bytes(void *to, int64_t bytes, int from, int tag, qfz_error *err)
+{
+    MPI_Status status;
+    int n = 0;
+    QFZ_TRY(
+        check(MPI_Recv(to, (int)bytes, MPI_BYTE, from, tag, mpi.all, &status), "receiving", err));
+    QFZ_TRY(check(MPI_Get_count(&status, MPI_BYTE, &n), "receiving", err));
+    return n == bytes ? QFZ_OK : damaged_by(from, err);
+}
+
+static qfz_status receive_head(const post *p, int from, head *h, qfz_error *err)
+{
+    QFZ_TRY(receive_bytes(h, sizeof *h, from, p->tag_head, err));
+    const bool sound =
+        h->head_crc == head_crc_of(h) && h->bytes >= FAILED && h->exchange == mpi.exchanges;
+    return sound ? QFZ_OK : damaged_by(from, err);
+}
+
+static qfz_status receive_body(const post *p, int from, const head *h, char **data, qfz_error *err)
+{
+    qfz_status st = QFZ_NEW_LARGE(data, h->bytes > 0 ? h->bytes : 0, err);
+    for (int64_t c = 0; c < chunks_of(h->bytes) && st == QFZ_OK; c++)
+        st = receive_bytes(*data + c * CHUNK_BYTES, chunk_bytes(h->bytes, c), from, p->tag_body,
+                           err);
+    if (st == QFZ_OK && h->bytes > 0 && crc_of(*data, h->bytes) != h->body_crc)
+        st = damaged_by(from, err);
+    return st;
+}
+
 static qfz_status receive(post *p, int from, qfz_error *err)
 {
     head h;
     char *data = NULL;
-    QFZ_TRY(check(MPI_Recv(&h, sizeof h, MPI_BYTE, from, p->tag_head, mpi.all, MPI_STATUS_IGNORE),
-                  "receiving", err));
-    if (h.head_crc != head_crc_of(&h)) return damaged("receiving", err);
+    QFZ_TRY(receive_head(p, from, &h, err));
+    const qfz_status st = receive_body(p, from, &h, &data, err);
     p->n_in++;
-    if (h.bytes == FAILED) {
+    if (st == QFZ_OK && h.bytes == FAILED) {
         if (!mpi.stop_sent) mpi.stop_received = true;
         if (p->st == QFZ_OK) p->st = qfz_fail(err, QFZ_ECANCEL, "another rank failed");
-        return QFZ_OK;
     }
-    qfz_status st = QFZ_NEW_LARGE(&data, h.bytes, err);
-    for (int64_t c = 0; c < chunks_of(h.bytes) && st == QFZ_OK; c++)
-        st = check(MPI_Recv(data + c * CHUNK_BYTES, (int)chunk_bytes(h.bytes, c), MPI_BYTE, from,
-                            p->tag_body, mpi.all, MPI_STATUS_IGNORE),
-                   "receiving", err);
-    if (st == QFZ_OK && h.bytes > 0 && crc_of(data, h.bytes) != h.body_crc)
-        st = damaged("receiving", err);
     if (st != QFZ_OK || p->st != QFZ_OK) {
         free(data);
         return st;
     }
-    const qfz_status kept = p->mail->put(p->mail->arg, h.key, data, h.bytes, err);
+    const qfz_status kept = p->mail->put(p->mail->arg, from, h.key, data, h.bytes, err);
     if (kept != QFZ_OK) fail_post(p, kept);
     return QFZ_OK;
 }
@@ -473,7 +560,7 @@ qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_
                               qfz_error *err)
 {
     if (ranks->n == 1) return st;
-    const int tag = FIRST_TAG + 2 * (int)(mpi.exchanges++ % EXCHANGES);
+    const int tag = FIRST_TAG + 2 * (int)(++mpi.exchanges % EXCHANGES);
     post p = {.ranks = ranks, .mail = mail, .tag_head = tag, .tag_body = tag + 1, .last = &p.first};
     if (st != QFZ_OK) fail_post(&p, st);
     const qfz_status sent = run_post(&p, err);

@@ -2,9 +2,14 @@
 /* altered_messages.c - a library for LD_PRELOAD: a message that a rank receives is altered.
  *
  * QFZ_ALTER_AT: the number of the message, from 1; 0: none.  QFZ_ALTER_RANK: the rank that receives
- * it.  QFZ_ALTER_SEED: of the random changes.  QFZ_ALTER_FORGES: set if only records are altered
- * (summaries, exteriors, maps, histograms), and their checksums are made to fit.  QFZ_ALTER_COUNT:
- * a file that gets the number of messages that the rank has received. */
+ * it, or contributes it to a sum or a broadcast of its own.  QFZ_ALTER_LIST: a file that gets a
+ * line for each message: its kind, and its length in bytes.  What is altered is one of these:
+ *
+ * QFZ_ALTER_SEED: some bytes or words at random.  With QFZ_ALTER_FORGES only records count as
+ * messages (summaries, exteriors, maps, histograms), and their checksums are made to fit.
+ *
+ * QFZ_ALTER_WORD, QFZ_ALTER_VALUE: this word of 32 bits, from 0, gets this value, and the checksum
+ * of a head or a record and the second copy of a number are made to fit. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -15,7 +20,9 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { HEAD_BYTES = 24, CRC_OF_BODY = 16 }; /* of transport_mpi.c */
+/* Of transport_mpi.c. */
+enum { HEAD_BYTES = 32, CRC_OF_BODY = 24, CRC_OF_HEAD = 28, CHECK = 1 << 20 };
+enum { MOST_SENT = 1 << 16 };
 
 static long n_received;
 static char *head; /* of the message whose body comes next */
@@ -27,26 +34,28 @@ static bool of_this_rank(void)
     return wanted && rank && strcmp(wanted, rank) == 0;
 }
 
-__attribute__((destructor)) static void end(void)
-{
-    const char *const path = getenv("QFZ_ALTER_COUNT");
-    FILE *const file = path && of_this_rank() ? fopen(path, "w") : NULL;
-    if (!file) return;
-    (void)fprintf(file, "%ld", n_received);
-    (void)fclose(file);
-}
-
 static uint32_t next_random(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(*state >> 33);
 }
 
-/* True if this is the message to be altered. */
-static bool is_next(void)
+static void list(const char *kind, size_t n)
+{
+    const char *const path = getenv("QFZ_ALTER_LIST");
+    FILE *const file = path ? fopen(path, "a") : NULL;
+    if (!file) return;
+    (void)fprintf(file, "%s %zu\n", kind, n);
+    (void)fclose(file);
+}
+
+/* Counts a message of n bytes.  True if it is the one to be altered. */
+static bool is_next(const char *kind, size_t n)
 {
     const char *const at = getenv("QFZ_ALTER_AT");
-    return of_this_rank() && at && ++n_received == atol(at);
+    if (!of_this_rank() || !at) return false;
+    list(kind, n);
+    return ++n_received == atol(at);
 }
 
 static bool forges(void)
@@ -78,6 +87,24 @@ static void alter(void *message, size_t n)
             bytes[next_random(&random) % n] ^= (unsigned char)(1 + next_random(&random) % 255);
 }
 
+/* As QFZ_ALTER_WORD says; or at random. */
+static void alter_as_asked(void *message, size_t n)
+{
+    const char *const word = getenv("QFZ_ALTER_WORD"), *value = getenv("QFZ_ALTER_VALUE");
+    const uint32_t number = value ? (uint32_t)strtoul(value, NULL, 0) : 0;
+    const size_t at = word ? sizeof number * strtoul(word, NULL, 10) : 0;
+    if (!word)
+        alter(message, n);
+    else if (at < n)
+        memcpy((char *)message + at, &number, n - at < sizeof number ? n - at : sizeof number);
+}
+
+static void fix_crc(char *place, const void *data, size_t n)
+{
+    const uint32_t crc = (uint32_t)crc32_z(0, data, n);
+    memcpy(place, &crc, sizeof crc);
+}
+
 static size_t bytes_of(int count, MPI_Datatype type)
 {
     int size = 0;
@@ -92,25 +119,33 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_
     *(void **)&real = dlsym(RTLD_NEXT, "MPI_Recv");
     const int code = real(buffer, count, type, from, tag, all, status);
     const size_t n = bytes_of(count, type);
-    const bool is_head = n == HEAD_BYTES && tag % 2 == 0;
-    if (n > 0 && !(is_head && forges()) && is_next()) {
-        alter(buffer, n);
-        const uint32_t crc = (uint32_t)crc32_z(0, buffer, n);
-        if (forges() && head) memcpy(head + CRC_OF_BODY, &crc, sizeof crc);
+    const bool is_head = n == HEAD_BYTES && tag % 2 == 0, in_words = getenv("QFZ_ALTER_WORD");
+    const char *const kind = is_head ? "head" : head ? "record" : "stop";
+    if (n > 0 && (head || !forges()) && is_next(kind, n)) {
+        alter_as_asked(buffer, n);
+        if (is_head && in_words) fix_crc((char *)buffer + CRC_OF_HEAD, buffer, CRC_OF_HEAD);
+        if (head && (in_words || forges())) fix_crc(head + CRC_OF_BODY, buffer, n);
     }
     head = is_head ? buffer : NULL;
     return code;
 }
 
+/* With QFZ_ALTER_WORD what this rank sends counts, too: it sends other bytes than it has. */
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm all)
 {
     int (*real)(void *, int, MPI_Datatype, int, MPI_Comm), rank = root;
     *(void **)&real = dlsym(RTLD_NEXT, "MPI_Bcast");
-    const int code = real(buffer, count, type, root, all);
     const size_t n = bytes_of(count, type);
     (void)MPI_Comm_rank(all, &rank);
-    if (rank == root || n == 0) return code;
-    if (!forges() && is_next()) alter(buffer, n);
+    const bool counts = n > 0 && !forges(), in_words = getenv("QFZ_ALTER_WORD");
+    char copy[MOST_SENT];
+    if (counts && rank == root && in_words && n <= sizeof copy && is_next("sent", n)) {
+        memcpy(copy, buffer, n);
+        alter_as_asked(copy, n);
+        return real(copy, count, type, root, all);
+    }
+    const int code = real(buffer, count, type, root, all);
+    if (counts && rank != root && is_next("shared", n)) alter_as_asked(buffer, n);
     return code;
 }
 
@@ -121,6 +156,25 @@ int MPI_Allgather(const void *own, int n_own, MPI_Datatype type, void *buffer, i
     *(void **)&real = dlsym(RTLD_NEXT, "MPI_Allgather");
     const int code = real(own, n_own, type, buffer, count, to, all);
     (void)MPI_Comm_size(all, &n_ranks);
-    if (!forges() && is_next()) alter(buffer, (size_t)n_ranks * bytes_of(count, to));
+    const size_t n = (size_t)n_ranks * bytes_of(count, to);
+    if (!forges() && is_next("numbers", n)) alter_as_asked(buffer, n);
     return code;
+}
+
+/* What this rank contributes: two numbers, of which the second follows from the first. */
+int MPI_Iallreduce(const void *own, void *least, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm all, MPI_Request *request)
+{
+    static uint32_t copy[2];
+    int (*real)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
+    *(void **)&real = dlsym(RTLD_NEXT, "MPI_Iallreduce");
+    const size_t n = bytes_of(count, type);
+    const bool in_words = getenv("QFZ_ALTER_WORD");
+    if (n != sizeof copy || !in_words || !is_next("least", n))
+        return real(own, least, count, type, op, all, request);
+    memcpy(copy, own, n);
+    const uint32_t first = copy[0];
+    alter_as_asked(copy, n);
+    if (copy[0] != first) copy[1] = type == MPI_INT ? copy[0] + CHECK : ~copy[0];
+    return real(copy, least, count, type, op, all, request);
 }
