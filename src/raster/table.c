@@ -2,6 +2,7 @@
 #include "raster/table.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,15 +35,45 @@ static bool has_geometry(GDALDriverH driver)
     return !qfz_driver_is(driver, "CSV") && !is_spreadsheet(driver);
 }
 
+enum { REMEDY_BYTES = 64 };
+
+/* "use .gpkg, .fgb or .csv": formats for tables of any length that this GDAL writes; "another
+ * format" if there is none. */
+static void suggest(char text[REMEDY_BYTES], bool polygons)
+{
+    static const char *const formats[][2] = {{"GPKG", ".gpkg"},
+                                             {"FlatGeobuf", ".fgb"},
+                                             {"CSV", ".csv"},
+                                             {"Parquet", ".parquet"},
+                                             {"GeoJSON", ".geojson"}};
+    enum { N = sizeof formats / sizeof *formats };
+    const char *found[N] = {"another format"};
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < N; i++) {
+        const GDALDriverH driver = GDALGetDriverByName(formats[i][0]);
+        const bool fits = driver && (!polygons || has_geometry(driver));
+        if (fits && qfz_driver_can(driver, GDAL_DCAP_CREATE)) found[n++] = formats[i][1];
+    }
+    if (n == 0) n = 1;
+    for (size_t i = 0; i < n; i++)
+        at += (size_t)snprintf(text + at, REMEDY_BYTES - at, "%s%s",
+                               i == 0      ? "use "
+                               : i + 1 < n ? ", "
+                                           : " or ",
+                               found[i]);
+}
+
 qfz_status qfz_table_check(qfz_source *source, const qfz_output_options *options, const char *path,
                            qfz_table_geometry geometry, qfz_error *err)
 {
     GDALDriverH driver = NULL;
     QFZ_TRY(qfz_output_check(source, options, path, err));
+    char instead[REMEDY_BYTES];
     QFZ_TRY(qfz_driver_find(&driver, path, true, err));
     if (geometry <= QFZ_POINTS || has_geometry(driver)) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "%s: the format %s holds no polygons; use .gpkg or .fgb", path,
-                    GDALGetDriverShortName(driver));
+    suggest(instead, true);
+    return qfz_fail(err, QFZ_EARG, "%s: the format %s holds no polygons; %s", path,
+                    GDALGetDriverShortName(driver), instead);
 }
 
 /* Formats whose rows GDAL keeps in memory until the end.  200,000 rows of 20 cells took 90 MB as
@@ -66,9 +97,10 @@ enum { CELL_BYTES = 32, SHEET_ROWS = (1 << 20) - 1 };
 qfz_status qfz_table_check_rows(const char *path, int n_columns, int64_t n_rows,
                                 int64_t memory_bytes, qfz_error *err)
 {
-    static const char instead[] = "use .gpkg, .fgb, .csv, .parquet or .geojson";
+    char instead[REMEDY_BYTES];
     GDALDriverH driver = NULL;
     QFZ_TRY(qfz_driver_find(&driver, path, true, err));
+    suggest(instead, false);
     const char *const name = GDALGetDriverShortName(driver);
     const double bytes = (double)n_rows * n_columns * CELL_BYTES;
     if (is_spreadsheet(driver) && n_rows > SHEET_ROWS)

@@ -408,6 +408,28 @@ static void polygons_keep_their_holes(void **state)
     qfz_source_close(source);
 }
 
+static bool suggests(const char *extension)
+{
+    qfz_error err = {0};
+    assert_int_equal(qfz_table_check_rows("a.xlsx", 1, 1 << 20, INT64_MAX, &err), QFZ_EARG);
+    assert_non_null(strstr(err.message, "; use .gpkg"));
+    return strstr(err.message, extension) != NULL;
+}
+
+/* The message suggested .parquet where GDAL has no such driver. */
+static void only_formats_that_gdal_has_are_suggested(void **state)
+{
+    (void)state;
+    const GDALDriverH fgb = GDALGetDriverByName("FlatGeobuf");
+    if (!GDALGetDriverByName("XLSX") || !fgb) return;
+    assert_true(suggests(".fgb"));
+    assert_int_equal(suggests(".parquet"), GDALGetDriverByName("Parquet") != NULL);
+    GDALDeregisterDriver(fgb);
+    const bool without = suggests(".fgb");
+    (void)GDALRegisterDriver(fgb);
+    assert_false(without);
+}
+
 static void unknown_names_are_refused_and_nothing_stays(void **state)
 {
     (void)state;
@@ -448,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_flatgeobuf_index_finds_every_row),
         cmocka_unit_test(other_formats_work),
         cmocka_unit_test(polygons_keep_their_holes),
+        cmocka_unit_test(only_formats_that_gdal_has_are_suggested),
         cmocka_unit_test(unknown_names_are_refused_and_nothing_stays),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
