@@ -51,11 +51,23 @@ static bool is_rgb(const qfz_source *source, const qfz_sink_spec *spec)
 }
 
 /* Boxes should be whole blocks: a block that is written twice leaves a hole in the file. */
-static const char *block_side(const qfz_sink_options *options)
+static int64_t block_side(const qfz_sink_options *options)
 {
-    if (options->tile_px % 512 == 0) return "512";
-    if (options->tile_px % 256 == 0) return "256";
-    return options->tile_px % 128 == 0 ? "128" : "512";
+    if (options->tile_px % 512 == 0) return 512;
+    if (options->tile_px % 256 == 0) return 256;
+    return options->tile_px % 128 == 0 ? 128 : 512;
+}
+
+/* A block is no longer than the raster, up to a multiple of 16, which TIFF wants: each pixel of a
+ * block takes time to compress, and room in memory. */
+static char **add_side(char **list, GDALDriverH driver, const char *key, int64_t side,
+                       int64_t raster_side)
+{
+    enum { STEP = 16 };
+    const int64_t whole = (raster_side + STEP - 1) / STEP * STEP;
+    char text[24];
+    (void)snprintf(text, sizeof text, "%lld", (long long)(whole < side ? whole : side));
+    return add_default(list, driver, key, text);
 }
 
 static char **add_gtiff(char **list, GDALDriverH driver, const qfz_source *source,
@@ -66,8 +78,8 @@ static char **add_gtiff(char **list, GDALDriverH driver, const qfz_source *sourc
     const bool is_jpeg = compress && EQUAL(compress, "JPEG");
     if (!tiled || CPLTestBool(tiled)) {
         list = add_default(list, driver, "TILED", "YES");
-        list = add_default(list, driver, "BLOCKXSIZE", block_side(options));
-        list = add_default(list, driver, "BLOCKYSIZE", block_side(options));
+        list = add_side(list, driver, "BLOCKXSIZE", block_side(options), spec->w);
+        list = add_side(list, driver, "BLOCKYSIZE", block_side(options), spec->h);
     }
     if (!CSLFetchNameValue(list, "PHOTOMETRIC") && !is_jpeg) {
         list = add_default(list, driver, "INTERLEAVE", "BAND");

@@ -136,6 +136,43 @@ static void reads_back_before_and_after_commit(void **state)
 }
 
 /* Blocks inside one box, also at the edges of the raster, and blocks that several boxes share. */
+/* Labels of one column were written in blocks of 512 x 512 pixels, of which 511 of 512 were no
+ * pixels of the raster. */
+static void blocks_are_no_longer_than_the_raster(void **state)
+{
+    (void)state;
+    enum { MOST_PX = 700 * 600 };
+    static const struct {
+        int w, h, tile_px, block_w, block_h;
+    } cases[] = {{1, 700, 0, 16, 512},     {700, 1, 0, 512, 16},    {20, 49, 0, 32, 64},
+                 {16, 64, 0, 16, 64},      {700, 600, 0, 512, 512}, {700, 600, 256, 256, 256},
+                 {100, 600, 128, 112, 128}};
+    static uint32_t px[MOST_PX], got[MOST_PX];
+    const qfz_sink_options plain = {.n_threads = 1};
+    for (uint32_t i = 0; i < MOST_PX; i++)
+        px[i] = 1 + i;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int w = cases[i].w, h = cases[i].h;
+        int block_w = 0, block_h = 0;
+        qfz_sink_options output = plain;
+        output.tile_px = cases[i].tile_px;
+        qfz_source *const source = plain_source(w, h);
+        const qfz_sink_spec spec = labels(dst, w, h, MOST_PX);
+        write_commit(source, &output, &spec, px, NULL);
+        const GDALDatasetH made = GDALOpen(dst, GA_ReadOnly);
+        const GDALRasterBandH band = GDALGetRasterBand(made, 1);
+        GDALGetBlockSize(band, &block_w, &block_h);
+        assert_int_equal(block_w, cases[i].block_w);
+        assert_int_equal(block_h, cases[i].block_h);
+        assert_int_equal(GDALRasterIO(band, GF_Read, 0, 0, w, h, got, w, h, GDT_UInt32, 0, 0),
+                         CE_None);
+        assert_memory_equal(got, px, (size_t)(w * h) * sizeof *px);
+        GDALClose(made);
+        qfz_source_close(source);
+        VSIUnlink(dst);
+    }
+}
+
 static void writes_boxes_of_whole_blocks_and_others(void **state)
 {
     (void)state;
@@ -685,6 +722,7 @@ int main(void)
         cmocka_unit_test(nothing_stays_of_what_is_not_committed),
         cmocka_unit_test(no_folder_stays_of_what_is_not_committed),
         cmocka_unit_test(reads_back_before_and_after_commit),
+        cmocka_unit_test(blocks_are_no_longer_than_the_raster),
         cmocka_unit_test(writes_boxes_of_whole_blocks_and_others),
         cmocka_unit_test(every_type_goes_out_and_comes_back),
         cmocka_unit_test(a_type_that_is_too_small_is_refused),
