@@ -179,8 +179,7 @@ static size_t shared_needed(const qfz_rule *rule, qfz_kind kind)
     spec.max_h = spec.max_w = 1;
     const qfz_gpu_edges edges = qfz_largest_edges(&spec);
     if (kind == QFZ_COMPONENTS || kind == QFZ_TREE || kind == QFZ_FILTER) return 0;
-    if (kind == QFZ_LEVELS) return qfz_gpu_saliency_shared(&edges);
-    if (kind == QFZ_JOINS) return qfz_gpu_forest_shared(&edges);
+    if (kind == QFZ_LEVELS || kind == QFZ_JOINS) return qfz_gpu_forest_shared(&edges);
     const size_t forest = qfz_gpu_forest_shared(&edges), omega = qfz_gpu_omega_shared(&edges);
     return omega > forest ? omega : forest;
 }

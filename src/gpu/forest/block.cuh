@@ -78,6 +78,9 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct block_shape 
 };
 
 typedef block_shape<uint32_t, OWN_ROWS> narrow_shape;
+typedef block_shape<unsigned long long, OWN_ROWS> wide_shape;
+typedef block_shape<uint32_t, EIGHT_ROWS, true> eight_shape;
+typedef block_shape<unsigned long long, EIGHT_ROWS, true> eight_wide_shape;
 
 /* A pixel's word: SETTLED | its component * 4, or, while unsettled, twice the number of the pixel
  * to which it hooked itself. Component numbers are multiplied by 4, the byte offset in a table of

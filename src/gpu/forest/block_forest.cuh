@@ -59,15 +59,16 @@ struct forest_out {
     }
 };
 
-/* Launches for one band of floats or planes of levels. */
+/* Edges of a band of 32-bit integers are planes of levels here. */
 template <typename WAY>
-static qfz_status launch_wide_forest(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                     const qfz_gpu_forest *forest)
+qfz_status qfz_boruvka_solve(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_forest *forest)
 {
     const forest_out out;
-    return edges->form == QFZ_EDGES_F32
-               ? launch<WAY, typename WAY::template BAND<float>>(gpu, edges, forest, out)
-               : launch<WAY, typename WAY::KEYS>(gpu, edges, forest, out);
+    if constexpr (sizeof(typename WAY::WORK::LEVEL) == sizeof(uint16_t))
+        return launch_narrow<WAY>(gpu, edges, forest, out);
+    else
+        return edges->form == QFZ_EDGES_F32 ? launch_band<WAY, float>(gpu, edges, forest, out)
+                                            : launch_levels<WAY>(gpu, edges, forest, out);
 }
 
 #endif

@@ -44,17 +44,29 @@ static __global__ void __launch_bounds__(WAY::WORK::THREADS, WAY::BLOCKS)
         solve<WAY, false>(w, source, in, out);
 }
 
-template <typename WAY> static size_t shared_of(void)
-{
-    return sizeof(block_memory<typename WAY::WORK::SHAPE>);
-}
-
 template <typename WAY, typename SOURCE, typename OUT>
 static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_forest *forest,
                          const OUT &out)
 {
     return qfz_launch(gpu, k_block<WAY, SOURCE, OUT>, dim3((unsigned)forest->n_blocks),
-                      dim3(WAY::WORK::THREADS), shared_of<WAY>(), *forest, SOURCE::of(edges), out);
+                      dim3(WAY::WORK::THREADS), sizeof(block_memory<typename WAY::WORK::SHAPE>),
+                      *forest, SOURCE::of(edges), out);
+}
+
+/* Launches for one band of type T, or of words of type T. */
+template <typename WAY, typename T, typename OUT>
+static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                              const qfz_gpu_forest *forest, const OUT &out)
+{
+    return launch<WAY, typename WAY::template BAND<T>>(gpu, edges, forest, out);
+}
+
+/* Launches for planes of levels. */
+template <typename WAY, typename OUT>
+static qfz_status launch_levels(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                const qfz_gpu_forest *forest, const OUT &out)
+{
+    return launch<WAY, typename WAY::KEYS>(gpu, edges, forest, out);
 }
 
 /* Launches for one band of 8 or 16 bits. */
@@ -62,9 +74,8 @@ template <typename WAY, typename OUT>
 static qfz_status launch_narrow(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                 const qfz_gpu_forest *forest, const OUT &out)
 {
-    return edges->form == QFZ_EDGES_U8
-               ? launch<WAY, typename WAY::template BAND<uint8_t>>(gpu, edges, forest, out)
-               : launch<WAY, typename WAY::template BAND<uint16_t>>(gpu, edges, forest, out);
+    return edges->form == QFZ_EDGES_U8 ? launch_band<WAY, uint8_t>(gpu, edges, forest, out)
+                                       : launch_band<WAY, uint16_t>(gpu, edges, forest, out);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka.cu - the memory of a forest, and the order of its steps. */
-#include "gpu/forest/boruvka_parts.cuh"
+#include "gpu/forest/block.cuh"
 
 static int64_t at_most(int64_t a, int64_t b)
 {
@@ -173,6 +173,14 @@ size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges)
     return room.used;
 }
 
+size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges)
+{
+    const bool wide = edges->form >= QFZ_EDGES_WIDE;
+    if (edges->connectivity == 8)
+        return wide ? sizeof(block_memory<eight_wide_shape>) : sizeof(block_memory<eight_shape>);
+    return wide ? sizeof(block_memory<wide_shape>) : sizeof(block_memory<narrow_shape>);
+}
+
 /* Edges are numbered, 4 a pixel, in 32 bits. */
 bool qfz_boruvka_can_know_first(const qfz_gpu_edges *edges)
 {
@@ -189,6 +197,18 @@ qfz_status qfz_boruvka_init(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_
                     (int)edges->w, (int)edges->h);
 }
 
+/* Runs the rounds in all blocks. */
+static qfz_status solve_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                               const qfz_gpu_forest *forest)
+{
+    const bool eight = edges->connectivity == 8;
+    if (forest->wide)
+        return eight ? qfz_boruvka_solve<eight_wide_way>(gpu, edges, forest)
+                     : qfz_boruvka_solve<wide_way>(gpu, edges, forest);
+    return eight ? qfz_boruvka_solve<eight_way>(gpu, edges, forest)
+                 : qfz_boruvka_solve<narrow_way>(gpu, edges, forest);
+}
+
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
                                const qfz_gpu_links *external, void *d_scratch,
                                qfz_gpu_forest *forest)
@@ -198,6 +218,6 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
     carve(forest, &room);
     forest->first_known = qfz_boruvka_can_know_first(edges);
     QFZ_TRY(qfz_boruvka_begin(gpu, forest, external));
-    QFZ_TRY(qfz_boruvka_blocks(gpu, edges, forest));
+    QFZ_TRY(solve_blocks(gpu, edges, forest));
     return qfz_boruvka_rounds(gpu, forest);
 }

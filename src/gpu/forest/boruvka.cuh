@@ -83,8 +83,8 @@ size_t qfz_gpu_forest_hooks_bytes(const qfz_gpu_edges *edges);
 /* Upper bound of the number of vertices of a tile's graph of all blocks. */
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
 
-/* Dynamic shared memory, bytes, that a block of threads of qfz_gpu_forest_make() needs; not every
- * GPU has as much. */
+/* Dynamic shared memory, bytes, that a block of threads of the block solver needs, whatever its
+ * output; not every GPU has as much. */
 size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges);
 
 /* Builds the forest of the tile's edges, which are a band of 8 or 16 bits or of floats, or planes

@@ -232,14 +232,17 @@ bool qfz_boruvka_can_know_first(const qfz_gpu_edges *edges);
 void qfz_boruvka_carve_graph(qfz_gpu_forest *forest, qfz_carve *carve);
 void qfz_boruvka_carve_rounds(qfz_gpu_forest *forest, qfz_carve *carve);
 
-/* Runs the rounds in blocks; appends vertices and edges to the graph of all blocks. */
-qfz_status qfz_boruvka_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                              const qfz_gpu_forest *forest);
+/* The variants of the block solver (block_launch.cuh): four or eight neighbours; narrow: one band
+ * of 8 or 16 bits, wide: every other form of edges. */
+struct narrow_way;
+struct wide_way;
+struct eight_way;
+struct eight_wide_way;
 
-/* The same for eight neighbours; bytes of shared memory of a block of threads. */
-qfz_status qfz_boruvka_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                    const qfz_gpu_forest *forest);
-size_t qfz_boruvka_eight_shared(bool wide);
+/* Runs the rounds in blocks by a variant; appends vertices and edges to the graph of all blocks. */
+template <typename WAY>
+qfz_status qfz_boruvka_solve(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                             const qfz_gpu_forest *forest);
 
 /* Sets the counters, and makes the external links the first edges of the graph.  external may be
  * NULL. */

@@ -13,7 +13,6 @@
 
 #include "gpu/forest/block_pairs.cuh"
 
-typedef block_shape<uint32_t, EIGHT_ROWS, true> eight_shape;
 typedef block_work<eight_shape> eight_work;
 
 /* The bits of directions in masks of edges. */

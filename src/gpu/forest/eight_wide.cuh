@@ -13,7 +13,6 @@
 #include "gpu/forest/block_band.cuh"
 #include "gpu/forest/eight_collect.cuh"
 
-typedef block_shape<unsigned long long, EIGHT_ROWS, true> eight_wide_shape;
 typedef block_work<eight_wide_shape> eight_wide_work;
 
 /* Levels of edges between a row and the next, of the squares that begin at the thread's two

@@ -9,7 +9,6 @@
 
 #include "gpu/forest/block_band.cuh"
 
-typedef block_shape<unsigned long long, OWN_ROWS> wide_shape;
 typedef block_work<wide_shape> wide_work;
 
 /* Levels of a seen row, by column: to the right, and down from the row before to this one; left: to

@@ -74,25 +74,14 @@ static __device__ __forceinline__ vertex_map vertices_at(const qfz_gpu_forest &f
     return {open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM, QFZ_SIDE / 2, QFZ_SIDE, QFZ_SIDE / 2};
 }
 
-/* Bytes of shared memory of a thread block. narrow, eight: one band of 8 or 16 bits, four or eight
- * neighbours; wide, eight_wide: every other form of edges. */
-size_t qfz_saliency_narrow_shared(void);
-size_t qfz_saliency_eight_shared(void);
-size_t qfz_saliency_wide_shared(void);
-size_t qfz_saliency_eight_wide_shared(void);
-
-/* Run the rounds in all blocks: fill blocks->forest, and blocks->open (and moved) for the query.
- * d_saliency: the planes of boruvka.cuh; the saliency of edges that are closed inside a block is
- * written to it, other places are written later by the query. NULL: only the forest is wanted, and
- * blocks->open is not written. */
-qfz_status qfz_saliency_narrow_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                      const qfz_saliency_blocks *blocks, void *d_saliency);
-qfz_status qfz_saliency_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                     const qfz_saliency_blocks *blocks, void *d_saliency);
-qfz_status qfz_saliency_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                    const qfz_saliency_blocks *blocks, void *d_saliency);
-qfz_status qfz_saliency_eight_wide_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                          const qfz_saliency_blocks *blocks, void *d_saliency);
+/* Runs the rounds in all blocks, by a variant of the block solver (boruvka_parts.cuh): fills
+ * blocks->forest, and blocks->open (and moved) for the query. d_saliency: the planes of
+ * boruvka.cuh; the saliency of edges that are closed inside a block is written to it, other places
+ * are written later by the query. NULL: only the forest is wanted, and blocks->open is not
+ * written. */
+template <typename WAY>
+qfz_status qfz_saliency_solve(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                              const qfz_saliency_blocks *blocks, void *d_saliency);
 
 /* Write the saliency of all other edges; call after qfz_boruvka_rounds(). narrow: d_saliency is
  * uint16_t, else uint32_t. */

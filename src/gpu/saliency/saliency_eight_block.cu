@@ -4,14 +4,5 @@
 #include "gpu/forest/eight_collect.cuh"
 #include "gpu/saliency/saliency_out.cuh"
 
-size_t qfz_saliency_eight_shared(void)
-{
-    return shared_of<eight_way>();
-}
-
-qfz_status qfz_saliency_eight_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                     const qfz_saliency_blocks *blocks, void *d_saliency)
-{
-    return launch_narrow<eight_way>(gpu, edges, &blocks->forest,
-                                    levels_out<eight_way, uint16_t>::of(blocks, d_saliency));
-}
+template qfz_status qfz_saliency_solve<eight_way>(qfz_gpu *, const qfz_gpu_edges *,
+                                                  const qfz_saliency_blocks *, void *);

@@ -13,11 +13,6 @@ template <typename WAY, typename T> struct levels_out {
     uint32_t *open, *moved;
     T *saliency;
 
-    static levels_out of(const qfz_saliency_blocks *blocks, void *d_saliency)
-    {
-        return {blocks->open, blocks->moved, static_cast<T *>(d_saliency)};
-    }
-
     template <bool FULL, typename WORK, typename SETTLED_PX>
     __device__ __forceinline__ void store_tops(const WORK &, const SETTLED_PX &) const
     {
@@ -55,23 +50,23 @@ template <typename WAY, typename T> struct levels_out {
     }
 };
 
-/* Launches for one band of 32 bits or planes of levels. */
 template <typename WAY>
-static qfz_status launch_wide(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+qfz_status qfz_saliency_solve(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_saliency_blocks *blocks, void *d_saliency)
 {
     const qfz_gpu_forest *const f = &blocks->forest;
-    const auto out = levels_out<WAY, uint32_t>::of(blocks, d_saliency);
-    if (qfz_gpu_is_narrow(edges))
-        return launch<WAY, typename WAY::KEYS>(gpu, edges, f,
-                                               levels_out<WAY, uint16_t>::of(blocks, d_saliency));
-    switch (edges->form) {
-    case QFZ_EDGES_U32:
-        return launch<WAY, typename WAY::template BAND<uint32_t>>(gpu, edges, f, out);
-    case QFZ_EDGES_I32:
-        return launch<WAY, typename WAY::template BAND<int32_t>>(gpu, edges, f, out);
-    case QFZ_EDGES_F32: return launch<WAY, typename WAY::template BAND<float>>(gpu, edges, f, out);
-    default: return launch<WAY, typename WAY::KEYS>(gpu, edges, f, out);
+    const levels_out<WAY, uint16_t> narrow = {blocks->open, blocks->moved, (uint16_t *)d_saliency};
+    const levels_out<WAY, uint32_t> wide = {blocks->open, blocks->moved, (uint32_t *)d_saliency};
+    if constexpr (sizeof(typename WAY::WORK::LEVEL) == sizeof(uint16_t)) {
+        return launch_narrow<WAY>(gpu, edges, f, narrow);
+    } else {
+        if (qfz_gpu_is_narrow(edges)) return launch_levels<WAY>(gpu, edges, f, narrow);
+        switch (edges->form) {
+        case QFZ_EDGES_U32: return launch_band<WAY, uint32_t>(gpu, edges, f, wide);
+        case QFZ_EDGES_I32: return launch_band<WAY, int32_t>(gpu, edges, f, wide);
+        case QFZ_EDGES_F32: return launch_band<WAY, float>(gpu, edges, f, wide);
+        default: return launch_levels<WAY>(gpu, edges, f, wide);
+        }
     }
 }
 

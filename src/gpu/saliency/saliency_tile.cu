@@ -33,14 +33,6 @@ static void carve_saliency(qfz_saliency_blocks *blocks, const qfz_gpu_edges *edg
     if (room->used < rounds.used) room->used = rounds.used;
 }
 
-size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges)
-{
-    const bool wide = edges->form >= QFZ_EDGES_WIDE;
-    if (edges->connectivity == 8)
-        return wide ? qfz_saliency_eight_wide_shared() : qfz_saliency_eight_shared();
-    return wide ? qfz_saliency_wide_shared() : qfz_saliency_narrow_shared();
-}
-
 size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_external)
 {
     qfz_saliency_blocks blocks = {};
@@ -64,10 +56,10 @@ static qfz_status make_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 {
     const bool eight = edges->connectivity == 8;
     if (blocks->forest.wide)
-        return eight ? qfz_saliency_eight_wide_blocks(gpu, edges, blocks, d_saliency)
-                     : qfz_saliency_wide_blocks(gpu, edges, blocks, d_saliency);
-    return eight ? qfz_saliency_eight_blocks(gpu, edges, blocks, d_saliency)
-                 : qfz_saliency_narrow_blocks(gpu, edges, blocks, d_saliency);
+        return eight ? qfz_saliency_solve<eight_wide_way>(gpu, edges, blocks, d_saliency)
+                     : qfz_saliency_solve<wide_way>(gpu, edges, blocks, d_saliency);
+    return eight ? qfz_saliency_solve<eight_way>(gpu, edges, blocks, d_saliency)
+                 : qfz_saliency_solve<narrow_way>(gpu, edges, blocks, d_saliency);
 }
 
 /* Solves the blocks and the graph of all blocks, whose memory is carved; unless d_saliency is NULL,

@@ -8,9 +8,6 @@
 
 #include "gpu/forest/boruvka.cuh"
 
-/* Dynamic shared memory, bytes, that a block of threads of the functions below needs. */
-size_t qfz_gpu_saliency_shared(const qfz_gpu_edges *edges);
-
 /* The saliency of every edge of a tile. external: links through the outside of the tile, or NULL.
  * *d_saliency receives n_dirs planes of h * w: the minimax level of each edge's two pixels, or the
  * largest value of the type where there is no edge inside the tile. The type is uint16_t for narrow
