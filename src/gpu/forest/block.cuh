@@ -306,6 +306,19 @@ static __device__ __forceinline__ pair32 only_where(const pair32 &a, uint32_t ma
     return {{mask & 1 ? a.level[0] : 0, mask >> 16 & 1 ? a.level[1] : 0}};
 }
 
+/* a = 0 where the bits `bit` and `bit` + 16 are set. */
+static __device__ __forceinline__ void clear_where(pair16 &a, uint32_t bits, int bit)
+{
+    a.two &= ~((bits >> bit & ONES) * 0xffffu);
+}
+
+static __device__ __forceinline__ void clear_where(pair32 &a, uint32_t bits, int bit)
+{
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        if (bits >> (bit + 16 * c) & 1) a.level[c] = 0;
+}
+
 /* QFZ_NONE, as far as it has bits, where the mask has no bit. */
 static __device__ __forceinline__ pair16 none_where_missing(pair16 a, uint32_t mask)
 {
@@ -341,6 +354,17 @@ static __device__ __forceinline__ void store_pair(uint16_t *out, const pair32 &a
 static __device__ __forceinline__ void store_pair(uint32_t *out, const pair32 &a)
 {
     *reinterpret_cast<uint2 *>(out) = make_uint2(a.level[0], a.level[1]);
+}
+
+static __device__ __forceinline__ pair16 load_pair(const uint16_t *in)
+{
+    return {*reinterpret_cast<const uint32_t *>(in)};
+}
+
+static __device__ __forceinline__ pair32 load_pair(const uint32_t *in)
+{
+    const uint2 two = *reinterpret_cast<const uint2 *>(in);
+    return {{two.x, two.y}};
 }
 
 static __device__ __forceinline__ uint32_t item_of(pair16 a, int c)

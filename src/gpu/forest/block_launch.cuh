@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* block_launch.cuh - the kernel of the block solver (block.cuh), for all variants and outputs.
  *
- * A variant, WAY, has the types WORK, SETTLED (a thread's pixels after the first round) and THERE
- * (masks of the edges that exist); the sources BAND<T> and, if levels have 32 bits, KEYS; BLOCKS,
- * the number of blocks per multiprocessor; and make_list<FULL>(), steps choose to collect, which
- * returns the word with which store_rim() begins. FULL: all pixels of the block and around it are
- * valid and in the tile.
+ * A variant, WAY, has the types WORK, CHOSEN (the ways that a thread's pixels chose), EDGES (a
+ * thread's edges, for the list), SETTLED (a thread's pixels after the first round) and THERE (masks
+ * of the edges that exist); the sources BAND<T> and, if levels have 32 bits, KEYS; BLOCKS, the
+ * number of blocks per multiprocessor; SHOWS_TOPS: first_round() stores tops in shared memory row
+ * by row, which saves registers there; and first_round<FULL>(), the step choose: each pixel's way
+ * and top, the edges that are needed, and leave[]. FULL: all pixels of the block and around it are
+ * valid and in the tile. Levels of 32 bits are worked out a second time, by the source, for the
+ * list, which costs less than to hold them in registers.
  *
  * A source has of(), which makes it from the edges, and load(), which loads what a thread needs and
  * returns the same to all threads of the block: true if the block is FULL.
@@ -18,6 +21,35 @@
 
 #include "gpu/forest/block_steps.cuh"
 
+/* Steps choose to collect; returns the word with which store_rim() begins. */
+template <typename WAY, bool FULL, typename SOURCE, typename OUT>
+static __device__ __forceinline__ typename WAY::WORK::KEY
+make_list(typename WAY::WORK &w, const SOURCE &source, typename SOURCE::values &in,
+          typename WAY::SETTLED &s, typename WAY::THERE &there, const OUT &out)
+{
+    typedef typename WAY::WORK WORK;
+    typename WAY::EDGES edges;
+    typename WAY::CHOSEN p;
+    typename WORK::PAIR top[WORK::OWN_ROWS];
+    begin(w);
+    WAY::template first_round<FULL>(w, source, in, p, top, edges, there);
+    publish(w, p);
+    show_tops<WAY::SHOWS_TOPS>(w, top, s);
+    out.template store_tops<FULL>(w, s);
+    if constexpr (WORK::SHAPE::EIGHT) show_needed(w, edges);
+    const typename WORK::KEY rim = make_components(w, p, s.comp);
+    out.template store_comps<FULL>(w, s.comp);
+    if constexpr (sizeof(typename WORK::LEVEL) == sizeof(uint32_t))
+        source.template load_again<FULL>(w, edges);
+    if (WORK::SHAPE::TIGHT) __syncthreads(); /* the list overwrites the pixels' words */
+    if constexpr (WORK::SHAPE::EIGHT)
+        s.between = collect_eight(w, edges, s.comp);
+    else
+        s.between = collect(w, edges, s.comp);
+    __syncthreads();
+    return rim;
+}
+
 template <typename WAY, bool FULL, typename SOURCE, typename OUT>
 static __device__ __forceinline__ void solve(typename WAY::WORK &w, const SOURCE &source,
                                              typename SOURCE::values &in, const OUT &out)
@@ -25,7 +57,7 @@ static __device__ __forceinline__ void solve(typename WAY::WORK &w, const SOURCE
     typename WAY::SETTLED s;
     typename WAY::THERE there;
     if (FULL) w.box.h = w.box.w = QFZ_SIDE; /* a constant for the compiler */
-    const auto rim = WAY::template make_list<FULL>(w, source, in, s, there, out);
+    const auto rim = make_list<WAY, FULL>(w, source, in, s, there, out);
     out.template finish<FULL>(w, s, there, rim);
 }
 

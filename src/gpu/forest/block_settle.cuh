@@ -52,7 +52,7 @@ static __device__ __forceinline__ void record_ways(chosen_ways<WORK> &p, int j, 
 }
 
 /* Makes the pixels of the tile's ring that are in the mask `valid` wait from the first round on, so
- * that each becomes a vertex; returns their mask. */
+ * that each becomes a vertex; returns their mask. Their tops are to be cleared. */
 template <typename WORK, typename CHOSEN>
 static __device__ __forceinline__ uint32_t keep_ring(const WORK &w, uint32_t valid, uint32_t self,
                                                      CHOSEN &p)
@@ -75,6 +75,16 @@ static __device__ __forceinline__ uint32_t keep_ring(const WORK &w, uint32_t val
         p.to[j] = (p.to[j] & ~mask) | ((self + (uint32_t)j * ROW_BELOW) & mask);
     }
     return ring;
+}
+
+/* Clears the tops of the pixels in a mask. */
+template <typename WORK>
+static __device__ __forceinline__ void clear_tops(const WORK &, typename WORK::PAIR top[],
+                                                  uint32_t mask)
+{
+#pragma unroll
+    for (int j = 0; j < WORK::OWN_ROWS; j++)
+        clear_where(top[j], mask, 2 * j);
 }
 
 template <typename WORK> static __device__ __forceinline__ void end_choice(chosen_ways<WORK> &p)

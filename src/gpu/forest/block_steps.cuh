@@ -63,6 +63,45 @@ make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
     return top << 16 | w.m.pixel()[on_ring];
 }
 
+/* A thread's pixels after the first round, and those of the row below: components, tops, and masks
+ * of the edges between two components. */
+template <typename WORK, typename BETWEEN> struct settled_px {
+    uint32_t comp[WORK::OWN_ROWS + 1];
+    typename WORK::PAIR top[WORK::OWN_ROWS + 1];
+    BETWEEN between;
+
+    __device__ __forceinline__ void set_top(const WORK &, int j, const typename WORK::PAIR &pair)
+    {
+        top[j] = pair;
+    }
+    __device__ __forceinline__ typename WORK::PAIR top_at(const WORK &, int j) const
+    {
+        return top[j];
+    }
+};
+
+/* Stores the tops of a thread's pixels of row j where other threads read them. */
+template <typename WORK>
+static __device__ __forceinline__ void show_top(WORK &w, int j, const typename WORK::PAIR &pair)
+{
+    store_pair(w.m.top + 2 * two_at(w, j), pair);
+}
+
+/* Stores the tops of a thread's pixels, unless they are SHOWN already, and reads those of the row
+ * below; sets the tops of s. */
+template <bool SHOWN, typename WORK, typename SETTLED_PX>
+static __device__ __forceinline__ void
+show_tops(WORK &w, const typename WORK::PAIR top[WORK::OWN_ROWS], SETTLED_PX &s)
+{
+#pragma unroll
+    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+        if (!SHOWN) show_top(w, j, top[j]);
+        s.set_top(w, j, top[j]);
+    }
+    __syncthreads();
+    s.set_top(w, WORK::OWN_ROWS, load_pair(w.m.top + 2 * below(w)));
+}
+
 /* Appends the needed edges to the right and down that join two components to the list; returns the
  * masks of all edges that join two components. */
 template <typename WORK, typename EDGES>

@@ -255,63 +255,28 @@ static __device__ __forceinline__ uint32_t collect_eight(WORK &w, const EDGES &e
 
 /* ---- The variant ----------------------------------------------------------------------------- */
 
-/* A thread's pixels after the first round, and those of the row below; edges between two
- * components. */
-struct eight_settled {
-    uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1], between;
-
-    __device__ __forceinline__ pair16 top_at(const eight_work &, int j) const
-    {
-        return {top[j]};
-    }
-};
-
-/* Stores the tops of a thread's pixels in shared memory, and reads those of the row below into
- * s. */
-static __device__ __forceinline__ void show_tops(eight_work &w, eight_settled &s)
-{
-    uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++)
-        top[two_at(w, j)] = s.top[j];
-    __syncthreads();
-    s.top[EIGHT_ROWS] = top[below(w)];
-}
-
 /* The variant (block_launch.cuh). */
 struct eight_way {
     typedef eight_work WORK;
-    typedef eight_settled SETTLED;
+    typedef settled_px<WORK, uint32_t> SETTLED;
     typedef eight_there THERE;
+    typedef eight_chosen CHOSEN;
+    typedef eight_edges EDGES;
     template <typename T> using BAND = pair_band<T, eight_values>;
-    enum { BLOCKS = 2 };
+    enum { BLOCKS = 2, SHOWS_TOPS = false };
 
-    template <bool FULL, typename SOURCE, typename OUT>
-    static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
-                                                          typename SOURCE::values &in, SETTLED &s,
-                                                          THERE &there, const OUT &out)
+    template <bool FULL, typename SOURCE>
+    static __device__ __forceinline__ void
+    first_round(WORK &w, const SOURCE &source, typename SOURCE::values &in, CHOSEN &p,
+                pair16 top[EIGHT_ROWS], EDGES &edges, THERE &there)
     {
-        eight_edges edges;
-        eight_chosen p;
-        begin(w);
-        {
-            eight_levels l;
-            if (!FULL) load_some(w, source.image, in);
-            there = FULL ? eight_there{} : find_there(w, in);
-            edges.needed = find_levels<FULL>(w, in, there, l);
-            choose<FULL>(w, in, l, there, p, s.top);
-            show_leaving<FULL>(w, l, there);
-            copy_levels(l, edges);
-        }
-        publish(w, p);
-        show_tops(w, s);
-        out.template store_tops<FULL>(w, s);
-        show_needed(w, edges);
-        const WORK::KEY rim = make_components(w, p, s.comp);
-        out.template store_comps<FULL>(w, s.comp);
-        s.between = collect_eight(w, edges, s.comp);
-        __syncthreads();
-        return rim;
+        eight_levels l;
+        if (!FULL) load_some(w, source.image, in);
+        there = FULL ? eight_there{} : find_there(w, in);
+        edges.needed = find_levels<FULL>(w, in, there, l);
+        choose<FULL>(w, in, l, there, p, top);
+        show_leaving<FULL>(w, l, there);
+        copy_levels(l, edges);
     }
 };
 

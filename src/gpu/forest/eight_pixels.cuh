@@ -330,7 +330,7 @@ static __device__ __forceinline__ uint32_t least_straight(const eight_levels &l,
 template <bool FULL>
 static __device__ __forceinline__ void choose(eight_work &w, const eight_values &in,
                                               const eight_levels &l, const eight_there &there,
-                                              eight_chosen &p, uint32_t top[EIGHT_ROWS])
+                                              eight_chosen &p, pair16 top[EIGHT_ROWS])
 {
     const bool last = w.lane == QFZ_WARP - 1;
     const uint32_t self = own_pixels(w);
@@ -354,7 +354,7 @@ static __device__ __forceinline__ void choose(eight_work &w, const eight_values 
         if (!FULL) p.none += (ways >> 14 & ONES) << (2 * j);
         /* the 16-bit halves may borrow from each other; the final sum cancels the borrow */
         p.to[j] = self - WAY_SELF * ONES + (uint32_t)j * ROW_BELOW + (ways & 0x01ff01ffu);
-        top[j] = high_halves(least0, least1) & ~(waits * 0xffffu);
+        top[j] = {high_halves(least0, least1) & ~(waits * 0xffffu)};
     }
     p.later = flags & 0x00550055u;
     p.waits = flags >> 7 & 0x00550055u;
@@ -367,10 +367,7 @@ static __device__ __forceinline__ void choose(eight_work &w, const eight_values 
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++)
         valid |= (there.pixel >> (j + 1) & ONES) << (2 * j);
-    const uint32_t ring = keep_ring(w, valid, self, p);
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++)
-        top[j] &= ~((ring >> (2 * j) & ONES) * 0xffffu);
+    clear_tops(w, top, keep_ring(w, valid, self, p));
 }
 
 #endif

@@ -53,8 +53,7 @@ static __device__ __forceinline__ wide_choice choose_way(const eight_wide_work &
  * makes the saliency of all its edges QFZ_NONE. SURE: all edges have levels. */
 template <bool SURE>
 static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, uint32_t self,
-                                              const wide_around &l, eight_chosen &p,
-                                              uint32_t top[2])
+                                              const wide_around &l, eight_chosen &p, pair32 &top)
 {
     const wide_choice best[2] = {choose_way<0>(w, j, l), choose_way<1>(w, j, l)};
 #pragma unroll
@@ -64,7 +63,7 @@ static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, u
         p.later |= way & WAY_LATER ? bit : 0;
         p.waits |= way & WAY_WAITS ? bit : 0;
         p.none |= none ? bit : 0;
-        top[c] = way & WAY_WAITS && !none ? 0 : best[c].level;
+        top.level[c] = way & WAY_WAITS && !none ? 0 : best[c].level;
     }
     const uint32_t ways = low_halves(p.none >> (2 * j) & 1 ? WAY_OUT : best[0].way,
                                      p.none >> (2 * j + 16) & 1 ? WAY_OUT : best[1].way);
@@ -144,106 +143,46 @@ static __device__ __forceinline__ uint32_t existing(int j, const wide_around &l)
     return bits;
 }
 
-/* Makes the pixels of the tile's ring wait from the first round on. */
-static __device__ __forceinline__ void keep_ring_of(const eight_wide_work &w, uint32_t self,
-                                                    eight_chosen &p, uint32_t top[][2])
-{
-    const uint32_t ring = keep_ring(w, eight_wide_shape::EVEN, self, p);
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++) {
-        if (ring >> (2 * j) & 1) top[j][0] = 0;
-        if (ring >> (2 * j + 16) & 1) top[j][1] = 0;
-    }
-}
-
-/* The first round: chosen ways, tops, and the needed edges as far as the thread can decide. */
-template <bool FAST, typename SOURCE>
-static __device__ __forceinline__ void
-first_round(eight_wide_work &w, const SOURCE &source, const typename SOURCE::values &in,
-            eight_chosen &p, uint32_t top[][2], eight_wide_edges &edges)
-{
-    const bool SURE = FAST && SOURCE::HAS_LEVELS;
-    const uint32_t self = own_pixels(w);
-    uint32_t exist = 0;
-    typename SOURCE::squares squares = {};
-    typename SOURCE::row_values row = source.template row<FAST>(w, in, 1);
-    wide_around l;
-    l.above = source.template between<FAST>(w, source.template row<FAST>(w, in, 0), row, -1);
-    p.later = p.waits = p.none = 0;
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++) {
-        const typename SOURCE::row_values below = source.template row<FAST>(w, in, j + 2);
-        source.template right<FAST>(w, row, j, l.right);
-        l.below = source.template between<FAST>(w, row, below, j);
-        source.look(w, squares, j, row, below, l.right, l.below);
-        choose<SURE>(w, j, self, l, p, top[j]);
-        show_sides(w, j, l);
-        show_ends(w, j, l);
-        if (!SURE) exist |= existing(j, l);
-        l.above = l.below;
-        row = below;
-    }
-    if (w.forest.keeps_ring) keep_ring_of(w, self, p, top);
-    const uint32_t drops = dropped(w, source.template drops<FAST>(w, in, squares));
-    edges.needed = (SURE ? 0xffffffffu : exist) & ~drops;
-}
-
-/* ---- The variant ----------------------------------------------------------------------------- */
-
-/* A thread's pixels after the first round, and those of the row below; edges between two
- * components. */
-struct eight_wide_settled {
-    uint32_t comp[EIGHT_ROWS + 1], top[EIGHT_ROWS + 1][2], between;
-
-    __device__ __forceinline__ pair32 top_at(const eight_wide_work &, int j) const
-    {
-        return {{top[j][0], top[j][1]}};
-    }
-};
-
-/* Stores the tops of a thread's pixels in shared memory, and reads those of the row below into
- * s. */
-static __device__ __forceinline__ void show_tops(eight_wide_work &w, eight_wide_settled &s)
-{
-    uint2 *const top = reinterpret_cast<uint2 *>(w.m.top);
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++)
-        top[two_at(w, j)] = make_uint2(s.top[j][0], s.top[j][1]);
-    __syncthreads();
-    const uint2 under = top[below(w)];
-    s.top[EIGHT_ROWS][0] = under.x;
-    s.top[EIGHT_ROWS][1] = under.y;
-}
-
 /* The variant (block_launch.cuh). */
 struct eight_wide_way {
     typedef eight_wide_work WORK;
-    typedef eight_wide_settled SETTLED;
+    typedef settled_px<WORK, uint32_t> SETTLED;
     typedef not_needed THERE;
+    typedef eight_chosen CHOSEN;
+    typedef eight_wide_edges EDGES;
     template <typename T> using BAND = eight_band<T>;
     typedef eight_keys KEYS;
-    enum { BLOCKS = 2 };
+    enum { BLOCKS = 2, SHOWS_TOPS = false };
 
-    template <bool FULL, typename SOURCE, typename OUT>
-    static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
-                                                          typename SOURCE::values &in, SETTLED &s,
-                                                          THERE &, const OUT &out)
+    template <bool FULL, typename SOURCE>
+    static __device__ __forceinline__ void
+    first_round(WORK &w, const SOURCE &source, const typename SOURCE::values &in, CHOSEN &p,
+                pair32 top[EIGHT_ROWS], EDGES &edges, THERE &)
     {
-        eight_wide_edges edges;
-        eight_chosen p;
-        begin(w);
-        first_round<FULL>(w, source, in, p, s.top, edges);
-        publish(w, p);
-        show_tops(w, s);
-        out.template store_tops<FULL>(w, s);
-        show_needed(w, edges);
-        const WORK::KEY rim = make_components(w, p, s.comp);
-        out.template store_comps<FULL>(w, s.comp);
-        source.template load_again<FULL>(w, edges);
-        __syncthreads(); /* the list overwrites the pixels' words */
-        s.between = collect_eight(w, edges, s.comp);
-        __syncthreads();
-        return rim;
+        const bool SURE = FULL && SOURCE::HAS_LEVELS;
+        const uint32_t self = own_pixels(w);
+        uint32_t exist = 0;
+        typename SOURCE::squares squares = {};
+        typename SOURCE::row_values row = source.template row<FULL>(w, in, 1);
+        wide_around l;
+        l.above = source.template between<FULL>(w, source.template row<FULL>(w, in, 0), row, -1);
+        p.later = p.waits = p.none = 0;
+#pragma unroll
+        for (int j = 0; j < EIGHT_ROWS; j++) {
+            const typename SOURCE::row_values below = source.template row<FULL>(w, in, j + 2);
+            source.template right<FULL>(w, row, j, l.right);
+            l.below = source.template between<FULL>(w, row, below, j);
+            source.look(w, squares, j, row, below, l.right, l.below);
+            choose<SURE>(w, j, self, l, p, top[j]);
+            show_sides(w, j, l);
+            show_ends(w, j, l);
+            if (!SURE) exist |= existing(j, l);
+            l.above = l.below;
+            row = below;
+        }
+        if (w.forest.keeps_ring) clear_tops(w, top, keep_ring(w, WORK::SHAPE::EVEN, self, p));
+        const uint32_t drops = dropped(w, source.template drops<FULL>(w, in, squares));
+        edges.needed = (SURE ? 0xffffffffu : exist) & ~drops;
     }
 };
 

@@ -116,70 +116,46 @@ static __device__ __forceinline__ void find_edges(narrow_work &w, const narrow_l
 /* A thread's pixels after the first round, and those of the row below: components, and tops that
  * are not in shared memory. between: edges between two components. */
 struct narrow_settled {
-    uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - narrow_shape::SHARED_TOPS];
+    enum { FIRST_OWN = narrow_shape::SHARED_TOPS };
+    uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - FIRST_OWN];
     edge_masks between;
 
+    __device__ __forceinline__ void set_top(const narrow_work &w, int j, pair16 top)
+    {
+        if (j < FIRST_OWN)
+            w.m.tops.two[j][w.thread] = top.two;
+        else
+            last_top[j - FIRST_OWN] = top.two;
+    }
     __device__ __forceinline__ pair16 top_at(const narrow_work &w, int j) const
     {
-        const int first_own = narrow_shape::SHARED_TOPS;
-        return {j < first_own ? w.m.tops.two[min(j, first_own - 1)][w.thread]
-                              : last_top[max(j, first_own) - first_own]};
+        return {j < FIRST_OWN ? w.m.tops.two[min(j, FIRST_OWN - 1)][w.thread]
+                              : last_top[max(j, (int)FIRST_OWN) - FIRST_OWN]};
     }
 };
-
-/* Stores the tops of a thread's pixels in shared memory and in s, and reads those of the row
- * below. */
-static __device__ __forceinline__ void show_tops(narrow_work &w, const uint32_t own[OWN_ROWS],
-                                                 narrow_settled &s)
-{
-    const int first_own = narrow_shape::SHARED_TOPS;
-    uint32_t *const top = reinterpret_cast<uint32_t *>(w.m.top);
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
-        top[two_at(w, j)] = own[j];
-        if (j < first_own)
-            w.m.tops.two[j][w.thread] = own[j];
-        else
-            s.last_top[j - first_own] = own[j];
-    }
-    __syncthreads();
-    s.last_top[OWN_ROWS - first_own] = top[below(w)];
-}
 
 /* The variant (block_launch.cuh). */
 struct narrow_way {
     typedef narrow_work WORK;
     typedef narrow_settled SETTLED;
     typedef edge_masks THERE;
+    typedef chosen_ways<WORK> CHOSEN;
+    typedef narrow_edges EDGES;
     template <typename T> using BAND = pair_band<T, narrow_values>;
-    enum { BLOCKS = 4 };
+    enum { BLOCKS = 4, SHOWS_TOPS = false };
 
-    template <bool FULL, typename SOURCE, typename OUT>
-    static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
-                                                          typename SOURCE::values &in, SETTLED &s,
-                                                          THERE &there, const OUT &out)
+    template <bool FULL, typename SOURCE>
+    static __device__ __forceinline__ void
+    first_round(WORK &w, const SOURCE &source, typename SOURCE::values &in, CHOSEN &p,
+                pair16 top[OWN_ROWS], EDGES &edges, THERE &there)
     {
-        uint32_t top[OWN_ROWS];
-        narrow_edges edges;
-        chosen_ways<WORK> p;
-        begin(w);
-        {
-            narrow_levels l;
-            if (!FULL) load_some(w, source.image, in);
-            find_levels(w, in, l);
-            const narrow_there masks = FULL ? all_there() : find_there(w, in);
-            choose<FULL>(w, l, masks, p, top);
-            find_edges<FULL>(w, l, masks, edges);
-            there = {masks.right, masks.down};
-        }
-        publish(w, p);
-        show_tops(w, top, s);
-        out.template store_tops<FULL>(w, s);
-        const WORK::KEY rim = make_components(w, p, s.comp);
-        out.template store_comps<FULL>(w, s.comp);
-        s.between = collect(w, edges, s.comp);
-        __syncthreads();
-        return rim;
+        narrow_levels l;
+        if (!FULL) load_some(w, source.image, in);
+        find_levels(w, in, l);
+        const narrow_there masks = FULL ? all_there() : find_there(w, in);
+        choose<FULL>(w, l, masks, p, top);
+        find_edges<FULL>(w, l, masks, edges);
+        there = {masks.right, masks.down};
     }
 };
 

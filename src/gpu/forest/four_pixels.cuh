@@ -160,7 +160,7 @@ static __device__ __forceinline__ uint32_t least_key(const narrow_levels &l,
 template <bool FULL>
 static __device__ __forceinline__ void choose(const narrow_work &w, const narrow_levels &l,
                                               const narrow_there &there,
-                                              chosen_ways<narrow_work> &p, uint32_t top[OWN_ROWS])
+                                              chosen_ways<narrow_work> &p, pair16 top[OWN_ROWS])
 {
     const uint32_t zero = threadIdx.y; /* 0; opaque to the compiler, so that codes stay in
                                         * registers */
@@ -178,14 +178,9 @@ static __device__ __forceinline__ void choose(const narrow_work &w, const narrow
         const uint32_t least1 = least_key<FULL, 1>(l, there, j, code1);
         const uint32_t ways = low_halves(least0, least1);
         record_ways<FULL>(p, j, self, ways);
-        top[j] = high_halves(least0, least1) & ~((ways >> 14 & ONES) * 0xffffu);
+        top[j] = {high_halves(least0, least1) & ~((ways >> 14 & ONES) * 0xffffu)};
     }
-    if (!FULL && w.forest.keeps_ring) {
-        const uint32_t ring = keep_ring(w, there.pixel, self, p);
-#pragma unroll
-        for (int j = 0; j < OWN_ROWS; j++)
-            top[j] &= ~((ring >> (2 * j) & ONES) * 0xffffu);
-    }
+    if (!FULL && w.forest.keeps_ring) clear_tops(w, top, keep_ring(w, there.pixel, self, p));
     end_choice(p);
 }
 

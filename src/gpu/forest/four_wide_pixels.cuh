@@ -15,7 +15,7 @@
  * QFZ_NONE. SURE: all edges have levels. */
 template <bool SURE>
 static __device__ __forceinline__ uint32_t choose(const wide_work &w, int j, const wide_row &row,
-                                                  const wide_row &below, uint32_t top[2])
+                                                  const wide_row &below, pair32 &top)
 {
     const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
     const bool upmost = j == 0 && w.warp == 0;
@@ -30,7 +30,7 @@ static __device__ __forceinline__ uint32_t choose(const wide_work &w, int j, con
         consider(best, row.down[c], upmost ? OUT : TO_UP, upmost);
         const bool none = !SURE && best.level == QFZ_NONE;
         way[c] = none ? NO_WAY : best.way;
-        top[c] = best.way == OUT && !none ? 0 : best.level;
+        top.level[c] = best.way == OUT && !none ? 0 : best.level;
     }
     return low_halves(way[0], way[1]);
 }
@@ -118,102 +118,56 @@ static __device__ __forceinline__ uint32_t missing(int j, const uint32_t level[2
            (level[1] == QFZ_NONE ? 0x10000u << (2 * j) : 0);
 }
 
-/* Stores tops that other threads read in shared memory. */
-static __device__ __forceinline__ void show_top(wide_work &w, int j, const uint32_t top[2])
-{
-    reinterpret_cast<uint2 *>(w.m.top)[two_at(w, j)] = make_uint2(top[0], top[1]);
-}
-
-static __device__ __forceinline__ void keep_ring(wide_work &w, uint32_t self,
-                                                 chosen_ways<wide_work> &p, uint32_t top[][2])
-{
-    const uint32_t ring = keep_ring(w, wide_shape::EVEN, self, p);
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
-        if (ring >> (2 * j) & 1) top[j][0] = 0;
-        if (ring >> (2 * j + 16) & 1) top[j][1] = 0;
-        show_top(w, j, top[j]);
-    }
-}
-
-/* The first round: chosen ways, tops, and the needed edges inside the block. */
-template <bool FAST, typename SOURCE>
-static __device__ __forceinline__ void first_round(wide_work &w, typename SOURCE::values &in,
-                                                   chosen_ways<wide_work> &p, uint32_t top[][2],
-                                                   wide_edges &edges)
-{
-    const bool SURE = FAST && SOURCE::HAS_LEVELS;
-    const uint32_t self = own_pixels(w);
-    uint32_t drop_r, drop_d, inside_r, inside_d, missing_r = 0, missing_d = 0;
-    wide_greatest greatest = {0, 0, 0, 0};
-    p.waits = p.none = p.right = p.left = 0;
-    wide_row row = SOURCE::template row<FAST>(w, in, 0);
-#pragma unroll
-    for (int i = 1; i < SEEN_ROWS; i++) {
-        const int j = i - 2;
-        const wide_row below = SOURCE::template row<FAST>(w, in, i);
-        look_at_square(greatest, j, row, below);
-        if (j >= 0) {
-            record_ways<SURE>(p, j, self, choose<SURE>(w, j, row, below, top[j]));
-            show_top(w, j, top[j]);
-            show_leaving<SURE>(w, j, row, below);
-            missing_r |= SURE ? 0 : missing(j, row.right);
-            missing_d |= SURE ? 0 : missing(j, below.down);
-        }
-        row = below;
-    }
-    if (w.forest.keeps_ring) keep_ring(w, self, p, top);
-    end_choice(p);
-    find_dropped(w, heaviest_of(greatest), &drop_r, &drop_d);
-    mark_leaving(w, drop_r, drop_d);
-    edges_inside(w, &inside_r, &inside_d);
-    edges.needed_r = inside_r & ~drop_r & ~missing_r;
-    edges.needed_d = inside_d & ~drop_d & ~missing_d;
-}
-
-/* ---- The variant ----------------------------------------------------------------------------- */
-
-/* A thread's pixels after the first round, and those of the row below. */
-struct wide_settled {
-    uint32_t comp[OWN_ROWS + 1], top[OWN_ROWS + 1][2];
-    edge_masks between; /* edges between two components */
-
-    __device__ __forceinline__ pair32 top_at(const wide_work &, int j) const
-    {
-        return {{top[j][0], top[j][1]}};
-    }
-};
-
 /* The variant (block_launch.cuh). */
 struct wide_way {
     typedef wide_work WORK;
-    typedef wide_settled SETTLED;
+    typedef settled_px<WORK, edge_masks> SETTLED;
     typedef not_needed THERE;
+    typedef chosen_ways<WORK> CHOSEN;
+    typedef wide_edges EDGES;
     template <typename T> using BAND = wide_band<T>;
     typedef wide_keys KEYS;
-    enum { BLOCKS = 3 };
+    enum { BLOCKS = 3, SHOWS_TOPS = true };
 
-    template <bool FULL, typename SOURCE, typename OUT>
-    static __device__ __forceinline__ WORK::KEY make_list(WORK &w, const SOURCE &source,
-                                                          typename SOURCE::values &in, SETTLED &s,
-                                                          THERE &, const OUT &out)
+    template <bool FULL, typename SOURCE>
+    static __device__ __forceinline__ void first_round(WORK &w, const SOURCE &,
+                                                       typename SOURCE::values &in, CHOSEN &p,
+                                                       pair32 top[OWN_ROWS], EDGES &edges, THERE &)
     {
-        wide_edges edges;
-        chosen_ways<WORK> p;
-        begin(w);
-        first_round<FULL, SOURCE>(w, in, p, s.top, edges);
-        publish(w, p);
-        __syncthreads();
-        const uint2 under = reinterpret_cast<const uint2 *>(w.m.top)[below(w)];
-        s.top[OWN_ROWS][0] = under.x;
-        s.top[OWN_ROWS][1] = under.y;
-        out.template store_tops<FULL>(w, s);
-        const WORK::KEY rim = make_components(w, p, s.comp);
-        out.template store_comps<FULL>(w, s.comp);
-        source.template load_again<FULL>(w, edges);
-        s.between = collect(w, edges, s.comp);
-        __syncthreads();
-        return rim;
+        const bool SURE = FULL && SOURCE::HAS_LEVELS;
+        const uint32_t self = own_pixels(w);
+        uint32_t drop_r, drop_d, inside_r, inside_d, missing_r = 0, missing_d = 0;
+        wide_greatest greatest = {0, 0, 0, 0};
+        p.waits = p.none = p.right = p.left = 0;
+        wide_row row = SOURCE::template row<FULL>(w, in, 0);
+#pragma unroll
+        for (int i = 1; i < SEEN_ROWS; i++) {
+            const int j = i - 2;
+            const wide_row below = SOURCE::template row<FULL>(w, in, i);
+            look_at_square(greatest, j, row, below);
+            if (j >= 0) {
+                record_ways<SURE>(p, j, self, choose<SURE>(w, j, row, below, top[j]));
+                show_top(w, j, top[j]);
+                show_leaving<SURE>(w, j, row, below);
+                missing_r |= SURE ? 0 : missing(j, row.right);
+                missing_d |= SURE ? 0 : missing(j, below.down);
+            }
+            row = below;
+        }
+        if (w.forest.keeps_ring) {
+            const uint32_t ring = keep_ring(w, WORK::SHAPE::EVEN, self, p);
+#pragma unroll
+            for (int j = 0; j < OWN_ROWS; j++) {
+                clear_where(top[j], ring, 2 * j);
+                show_top(w, j, top[j]);
+            }
+        }
+        end_choice(p);
+        find_dropped(w, heaviest_of(greatest), &drop_r, &drop_d);
+        mark_leaving(w, drop_r, drop_d);
+        edges_inside(w, &inside_r, &inside_d);
+        edges.needed_r = inside_r & ~drop_r & ~missing_r;
+        edges.needed_d = inside_d & ~drop_d & ~missing_d;
     }
 };
 
