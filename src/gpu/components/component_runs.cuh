@@ -146,16 +146,8 @@ template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const li
 }
 
 /* Access to the parents of a block's runs. The word of a root is MARK | its code. */
-struct in_block {
+struct in_block : qfz_in_shared {
     enum : uint32_t { MARK = 0x80000000u };
-    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
-    {
-        return qfz_in_shared::read(word);
-    }
-    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
-    {
-        qfz_in_shared::write(word, value);
-    }
 };
 
 /* Makes every run that starts in this word the root of its own component. */

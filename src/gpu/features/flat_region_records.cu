@@ -54,26 +54,17 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-template <typename T>
-static qfz_status make_records(qfz_gpu *gpu, const qfz_gpu_image *image,
-                               const qfz_gpu_regions *regions, qfz_box box, uint64_t area,
-                               const qfz_gpu_flat_region *d_flats, uint32_t first_region,
-                               uint32_t n, uint64_t *d_records)
-{
-    return qfz_launch(gpu, k_make_records<T>, qfz_launch_grid(gpu, n, THREADS, 32), dim3(THREADS),
-                      0, d_flats, regions->d_first + first_region,
-                      static_cast<const T *>(image->d_pixels), (int64_t)image->h * image->w,
-                      image->w, box, area, n, image->n_bands,
-                      qfz_record_words(image->type, image->n_bands), d_records);
-}
-
 qfz_status qfz_gpu_flat_regions_records(qfz_gpu *gpu, const qfz_gpu_image *image,
                                         const qfz_gpu_regions *regions, qfz_box box, uint64_t area,
                                         const qfz_gpu_flat_region *d_flats, uint32_t first_region,
                                         uint32_t n, uint64_t *d_records)
 {
     return qfz_with_integer(gpu, image->type, [&](auto px) {
-        return make_records<decltype(px)>(gpu, image, regions, box, area, d_flats, first_region, n,
-                                          d_records);
+        typedef decltype(px) T;
+        return qfz_launch(gpu, k_make_records<T>, qfz_launch_grid(gpu, n, THREADS, 32),
+                          dim3(THREADS), 0, d_flats, regions->d_first + first_region,
+                          static_cast<const T *>(image->d_pixels), (int64_t)image->h * image->w,
+                          image->w, box, area, n, image->n_bands,
+                          qfz_record_words(image->type, image->n_bands), d_records);
     });
 }

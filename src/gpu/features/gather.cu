@@ -143,64 +143,59 @@ template <typename T> static const T *plane_of(const qfz_gpu_image *image, int b
     return static_cast<const T *>(image->d_pixels) + (int64_t)band * image->h * image->w;
 }
 
-template <typename T>
-static qfz_status sums_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, const qfz_gpu_image *image,
-                          int band, uint32_t first_region, uint32_t n, uint64_t *d_sums)
-{
-    const int words = digits_of<T>::SUM_WORDS;
-    const sums_out<T> out = {regions->d_spans, d_sums - (int64_t)first_region * words};
-    QFZ_TRY(qfz_launch(gpu, k_clear_sums, qfz_launch_grid(gpu, n, THREADS, 32), dim3(THREADS), 0,
-                       regions->d_spans, first_region, n, words, d_sums));
-    return gather<T, HAS_SUM>(gpu, regions, plane_of<T>(image, band), qfz_gpu_areas{}, first_region,
-                              n, out);
-}
-
 qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                const qfz_gpu_image *image, int band, uint32_t first_region,
                                uint32_t n, uint64_t *d_sums)
 {
+    const dim3 grid = qfz_launch_grid(gpu, n, THREADS, 32);
     return qfz_with_type(gpu, image->type, [&](auto px) {
-        return sums_of<decltype(px)>(gpu, regions, image, band, first_region, n, d_sums);
+        typedef decltype(px) T;
+        const int words = digits_of<T>::SUM_WORDS;
+        const sums_out<T> out = {regions->d_spans, d_sums - (int64_t)first_region * words};
+        QFZ_TRY(qfz_launch(gpu, k_clear_sums, grid, dim3(THREADS), 0, regions->d_spans,
+                           first_region, n, words, d_sums));
+        return gather<T, HAS_SUM>(gpu, regions, plane_of<T>(image, band), qfz_gpu_areas{},
+                                  first_region, n, out);
     });
 }
 
-template <typename T, int WHAT>
-static qfz_status features_of_band(qfz_gpu *gpu, const qfz_gpu_regions *regions,
-                                   const qfz_gpu_image *image, int band, qfz_box box,
-                                   qfz_gpu_areas areas, uint32_t first_region, uint32_t n,
-                                   uint64_t *d_records)
+namespace
 {
-    const int words = qfz_record_words(image->type, image->n_bands);
-    const int band_words = features_out<T, WHAT>::BAND_WORDS;
-    features_out<T, WHAT> out;
-    out.spans = regions->d_spans;
-    out.records = d_records - (int64_t)first_region * words +
-                  (WHAT & HAS_COUNT ? 0 : HEAD_WORDS + band * band_words);
-    out.record_words = words;
-    out.y0 = box.y0;
-    out.x0 = box.x0;
-    out.same_area = areas.same;
-    return gather<T, WHAT>(gpu, regions, plane_of<T>(image, band), areas, first_region, n, out);
+/* The records of n regions from first_region on; record_words: of each. */
+struct wanted_records {
+    const qfz_gpu_regions *regions;
+    const qfz_gpu_image *image;
+    qfz_box box;
+    qfz_gpu_areas areas;
+    uint32_t first_region, n;
+    int record_words;
+    uint64_t *d_records;
+};
+} // namespace
+
+template <typename T, int WHAT>
+static qfz_status add_band(qfz_gpu *gpu, const wanted_records &wanted, int band)
+{
+    typedef features_out<T, WHAT> OUT;
+    const int band_at = WHAT & HAS_COUNT ? 0 : HEAD_WORDS + band * OUT::BAND_WORDS;
+    uint64_t *const d_first =
+        wanted.d_records - (int64_t)wanted.first_region * wanted.record_words + band_at;
+    const OUT out = {wanted.regions->d_spans, d_first,       wanted.record_words,
+                     wanted.box.y0,           wanted.box.x0, wanted.areas.same};
+    return gather<T, WHAT>(gpu, wanted.regions, plane_of<T>(wanted.image, band), wanted.areas,
+                           wanted.first_region, wanted.n, out);
 }
 
-template <typename T>
-static qfz_status features_of(qfz_gpu *gpu, const qfz_gpu_regions *regions,
-                              const qfz_gpu_image *image, qfz_box box, qfz_gpu_areas areas,
-                              uint32_t first_region, uint32_t n, uint64_t *d_records)
+template <typename T> static qfz_status features_of(qfz_gpu *gpu, const wanted_records &wanted)
 {
     enum { BAND = HAS_SUM | HAS_SPREAD, ALL = HAS_COUNT | HAS_PLACE | BAND };
-    QFZ_TRY(qfz_launch(gpu, k_clear_records<T>, qfz_launch_grid(gpu, n, THREADS, 32), dim3(THREADS),
-                       0, regions->d_spans, first_region, n, image->n_bands,
-                       qfz_record_words(image->type, image->n_bands), d_records));
-    if (areas.d_row)
-        QFZ_TRY((features_of_band<T, ALL | HAS_AREA>(gpu, regions, image, 0, box, areas,
-                                                     first_region, n, d_records)));
-    else
-        QFZ_TRY((features_of_band<T, ALL>(gpu, regions, image, 0, box, areas, first_region, n,
-                                          d_records)));
-    for (int band = 1; band < image->n_bands; band++)
-        QFZ_TRY((features_of_band<T, BAND>(gpu, regions, image, band, box, areas, first_region, n,
-                                           d_records)));
+    QFZ_TRY(qfz_launch(gpu, k_clear_records<T>, qfz_launch_grid(gpu, wanted.n, THREADS, 32),
+                       dim3(THREADS), 0, wanted.regions->d_spans, wanted.first_region, wanted.n,
+                       wanted.image->n_bands, wanted.record_words, wanted.d_records));
+    QFZ_TRY(wanted.areas.d_row ? (add_band<T, ALL | HAS_AREA>(gpu, wanted, 0))
+                               : (add_band<T, ALL>(gpu, wanted, 0)));
+    for (int band = 1; band < wanted.image->n_bands; band++)
+        QFZ_TRY((add_band<T, BAND>(gpu, wanted, band)));
     return QFZ_OK;
 }
 
@@ -208,8 +203,9 @@ qfz_status qfz_gpu_gather_features(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                    const qfz_gpu_image *image, qfz_box box, qfz_gpu_areas areas,
                                    uint32_t first_region, uint32_t n, uint64_t *d_records)
 {
-    return qfz_with_type(gpu, image->type, [&](auto px) {
-        return features_of<decltype(px)>(gpu, regions, image, box, areas, first_region, n,
-                                         d_records);
-    });
+    const wanted_records wanted = {
+        regions,  image, box, areas, first_region, n, qfz_record_words(image->type, image->n_bands),
+        d_records};
+    return qfz_with_type(gpu, image->type,
+                         [&](auto px) { return features_of<decltype(px)>(gpu, wanted); });
 }

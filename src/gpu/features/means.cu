@@ -137,19 +137,6 @@ static __global__ void k_take_border_sums(const uint32_t *__restrict__ border_re
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-template <typename T>
-static qfz_status means_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, some_regions some,
-                           int words, uint32_t n_border_regions, const uint64_t *d_sums,
-                           const void *d_border_mean, void *d_means)
-{
-    T *const means = static_cast<T *>(d_means);
-    QFZ_TRY(qfz_launch_each(gpu, k_divide<T>, some.n, BLOCK, d_sums, regions->d_count, some, words,
-                            means));
-    return qfz_launch_each(gpu, k_place_border_means<T>, n_border_regions, BLOCK,
-                           regions->d_border_region_of, n_border_regions, some,
-                           static_cast<const T *>(d_border_mean), means);
-}
-
 qfz_status qfz_gpu_means(qfz_gpu *gpu, const qfz_gpu_regions *regions, qfz_type type,
                          uint32_t first_region, uint32_t n, uint32_t n_border_regions,
                          const uint64_t *d_sums, const void *d_border_mean, void *d_means)
@@ -157,8 +144,13 @@ qfz_status qfz_gpu_means(qfz_gpu *gpu, const qfz_gpu_regions *regions, qfz_type 
     const int words = qfz_sum_words(type);
     const some_regions some = {first_region, n};
     return qfz_with_type(gpu, type, [&](auto px) {
-        return means_of<decltype(px)>(gpu, regions, some, words, n_border_regions, d_sums,
-                                      d_border_mean, d_means);
+        typedef decltype(px) T;
+        T *const means = static_cast<T *>(d_means);
+        QFZ_TRY(qfz_launch_each(gpu, k_divide<T>, some.n, BLOCK, d_sums, regions->d_count, some,
+                                words, means));
+        return qfz_launch_each(gpu, k_place_border_means<T>, n_border_regions, BLOCK,
+                               regions->d_border_region_of, n_border_regions, some,
+                               static_cast<const T *>(d_border_mean), means);
     });
 }
 

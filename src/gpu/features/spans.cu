@@ -78,26 +78,20 @@ static __global__ void k_count(uint32_t n, const uint32_t *__restrict__ wide,
         if (wide[r] && !(marks[r / 32] >> r % 32 & 1)) atomicAdd(pixels, count[r]);
 }
 
-template <typename T>
-static qfz_status spans_of(qfz_gpu *gpu, const qfz_gpu_regions *regions, const qfz_gpu_image *image,
-                           int band, double omega, const qfz_gpu_spans *spans)
-{
-    const int64_t n_px = (int64_t)regions->h * regions->w;
-    const T *const values = static_cast<const T *>(image->d_pixels) + band * n_px;
-    const dim3 grid = qfz_launch_grid(gpu, spans->n, BLOCK, 32), block(BLOCK);
-    QFZ_TRY(qfz_launch(gpu, k_clear, grid, block, 0, spans->n, spans->d_least, spans->d_greatest));
-    QFZ_TRY(qfz_launch(gpu, k_widen<T>, qfz_launch_grid(gpu, n_px, BLOCK * EACH, 32), block, 0,
-                       n_px, values, regions->d_label, spans->d_least, spans->d_greatest));
-    return qfz_launch(gpu, k_judge<T>, grid, block, 0, spans->n, omega, spans->d_least,
-                      spans->d_greatest, spans->d_wide);
-}
-
 qfz_status qfz_gpu_spans_of_band(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                  const qfz_gpu_image *image, int band, double omega,
                                  const qfz_gpu_spans *spans)
 {
+    const int64_t n_px = (int64_t)regions->h * regions->w;
+    const dim3 grid = qfz_launch_grid(gpu, spans->n, BLOCK, 32), block(BLOCK);
+    QFZ_TRY(qfz_launch(gpu, k_clear, grid, block, 0, spans->n, spans->d_least, spans->d_greatest));
     return qfz_with_type(gpu, image->type, [&](auto px) {
-        return spans_of<decltype(px)>(gpu, regions, image, band, omega, spans);
+        typedef decltype(px) T;
+        const T *const values = static_cast<const T *>(image->d_pixels) + band * n_px;
+        QFZ_TRY(qfz_launch(gpu, k_widen<T>, qfz_launch_grid(gpu, n_px, BLOCK * EACH, 32), block, 0,
+                           n_px, values, regions->d_label, spans->d_least, spans->d_greatest));
+        return qfz_launch(gpu, k_judge<T>, grid, block, 0, spans->n, omega, spans->d_least,
+                          spans->d_greatest, spans->d_wide);
     });
 }
 

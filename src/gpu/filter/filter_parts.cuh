@@ -53,16 +53,8 @@ static inline dim3 qfz_filter_grid(const qfz_gpu *gpu, int64_t n)
 /* ---- Components ------------------------------------------------------------------------------ */
 
 /* Parents in d_up (union_find.cuh). */
-struct qfz_filter_parents {
+struct qfz_filter_parents : qfz_in_global {
     enum : uint32_t { MARK = QFZ_FILTER_ROOT };
-    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
-    {
-        return qfz_peek(word);
-    }
-    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
-    {
-        __stcg(word, value);
-    }
 };
 
 /* The root of a pixel.  No kernel that calls the function makes a root a non-root, so that paths

@@ -125,14 +125,20 @@ void qfz_boruvka_carve_rounds(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->root, f->vertex_room);
 }
 
-static void carve(qfz_gpu_forest *f, qfz_carve *room)
+static void carve_ring(qfz_gpu_forest *f, qfz_carve *room)
 {
     carve_made(f, room);
     carve_rims(f, room);
+}
+
+static void carve_all(qfz_gpu_forest *f, qfz_carve *room)
+{
+    carve_ring(f, room);
     qfz_boruvka_carve_rounds(f, room);
 }
 
-size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external)
+static size_t bytes_of(const qfz_gpu_edges *edges, int64_t n_external,
+                       void (*carve)(qfz_gpu_forest *f, qfz_carve *room))
 {
     qfz_gpu_forest f = qfz_boruvka_shape(edges, n_external);
     qfz_carve room = {};
@@ -140,37 +146,29 @@ size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external)
     return room.used;
 }
 
+size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external)
+{
+    return bytes_of(edges, n_external, carve_all);
+}
+
 size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges)
 {
-    qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);
-    qfz_carve room = {};
-    carve_made(&f, &room);
-    return room.used;
+    return bytes_of(edges, 0, carve_made);
 }
 
 size_t qfz_gpu_forest_ring_bytes(const qfz_gpu_edges *edges)
 {
-    qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);
-    qfz_carve room = {};
-    carve_made(&f, &room);
-    carve_rims(&f, &room);
-    return room.used;
+    return bytes_of(edges, 0, carve_ring);
 }
 
 size_t qfz_gpu_forest_hooks_bytes(const qfz_gpu_edges *edges)
 {
-    qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);
-    qfz_carve room = {};
-    carve_pixels(&f, &room);
-    return room.used;
+    return bytes_of(edges, 0, carve_pixels);
 }
 
 size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges)
 {
-    qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);
-    qfz_carve room = {};
-    carve_kept(&f, &room);
-    return room.used;
+    return bytes_of(edges, 0, carve_kept);
 }
 
 size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges)
@@ -215,7 +213,7 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
 {
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     QFZ_TRY(qfz_boruvka_init(gpu, edges, keep_ring, external, forest));
-    carve(forest, &room);
+    carve_all(forest, &room);
     forest->first_known = qfz_boruvka_can_know_first(edges);
     QFZ_TRY(qfz_boruvka_begin(gpu, forest, external));
     QFZ_TRY(solve_blocks(gpu, edges, forest));

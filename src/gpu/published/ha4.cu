@@ -346,26 +346,16 @@ template <typename WORD> static size_t scratch_bytes(int32_t h, int32_t w)
     return (size_t)h * (size_t)qfz_n_chunks<WORD>(w) * sizeof(qfz_row_bits<WORD>);
 }
 
-size_t qfz_gpu_ha4_bytes(int32_t h, int32_t w)
+size_t qfz_gpu_ha4_bytes(int bits, int32_t h, int32_t w)
 {
-    return scratch_bytes<uint64_t>(h, w);
+    return bits == 64 ? scratch_bytes<uint64_t>(h, w) : scratch_bytes<uint32_t>(h, w);
 }
 
-qfz_status qfz_gpu_ha4(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
+qfz_status qfz_gpu_ha4(qfz_gpu *gpu, int bits, const qfz_gpu_segments *segments, void *d_scratch,
                        uint32_t *d_root)
 {
-    return label<uint64_t>(gpu, segments, d_scratch, d_root);
-}
-
-size_t qfz_gpu_ha4_32_bytes(int32_t h, int32_t w)
-{
-    return scratch_bytes<uint32_t>(h, w);
-}
-
-qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
-                          uint32_t *d_root)
-{
-    return label<uint32_t>(gpu, segments, d_scratch, d_root);
+    return bits == 64 ? label<uint64_t>(gpu, segments, d_scratch, d_root)
+                      : label<uint32_t>(gpu, segments, d_scratch, d_root);
 }
 
 qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_segments *segments,

@@ -14,8 +14,8 @@ qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *in)
 size_t qfz_gpu_published_bytes(qfz_method method, int32_t h, int32_t w)
 {
     switch (method) {
-    case QFZ_METHOD_HA4: return qfz_gpu_ha4_bytes(h, w);
-    case QFZ_METHOD_HA4_32: return qfz_gpu_ha4_32_bytes(h, w);
+    case QFZ_METHOD_HA4: return qfz_gpu_ha4_bytes(64, h, w);
+    case QFZ_METHOD_HA4_32: return qfz_gpu_ha4_bytes(32, h, w);
     default: return 0;
     }
 }
@@ -26,8 +26,8 @@ qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_method method, const qfz_gpu_segm
     switch (method) {
     case QFZ_METHOD_STAVA: return qfz_gpu_stava(gpu, segments, d_root);
     case QFZ_METHOD_C2FL: return qfz_gpu_c2fl(gpu, segments, d_root);
-    case QFZ_METHOD_HA4: return qfz_gpu_ha4(gpu, segments, d_scratch, d_root);
-    case QFZ_METHOD_HA4_32: return qfz_gpu_ha4_32(gpu, segments, d_scratch, d_root);
+    case QFZ_METHOD_HA4: return qfz_gpu_ha4(gpu, 64, segments, d_scratch, d_root);
+    case QFZ_METHOD_HA4_32: return qfz_gpu_ha4(gpu, 32, segments, d_scratch, d_root);
     default: break;
     }
     return qfz_fail(gpu->err, QFZ_EARG, "labeling method %d", (int)method);

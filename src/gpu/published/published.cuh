@@ -40,15 +40,12 @@ qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_method method, const qfz_gpu_segm
 /* QFZ_EARG if no method accepts these segments, with the reason. */
 qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *segments);
 
-/* The methods, one file each. */
+/* The methods, one file each; bits: of HA4's masks, 64 or 32. */
 qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
 qfz_status qfz_gpu_c2fl(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
-size_t qfz_gpu_ha4_bytes(int32_t h, int32_t w);
-qfz_status qfz_gpu_ha4(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
+size_t qfz_gpu_ha4_bytes(int bits, int32_t h, int32_t w);
+qfz_status qfz_gpu_ha4(qfz_gpu *gpu, int bits, const qfz_gpu_segments *segments, void *d_scratch,
                        uint32_t *d_root);
-size_t qfz_gpu_ha4_32_bytes(int32_t h, int32_t w);
-qfz_status qfz_gpu_ha4_32(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
-                          uint32_t *d_root);
 
 /* HA4's first two kernels. d_bits receives two words for each 64 pixels of a row (segments.cuh).
  * d_parent receives, at the start of each segment, the parent that leads to the first pixel of its
