@@ -210,6 +210,18 @@ struct edge_masks {
     uint32_t right, down;
 };
 
+/* A thread's edges inside the block, as the list needs them: levels, and masks of the needed ones;
+ * four and eight neighbours. */
+template <typename WORK> struct four_edges {
+    typename WORK::PAIR right[WORK::OWN_ROWS], down[WORK::OWN_ROWS];
+    uint32_t needed_r, needed_d;
+};
+template <typename WORK> struct eight_edges {
+    typename WORK::PAIR right[WORK::OWN_ROWS], down[WORK::OWN_ROWS], diagonal[WORK::OWN_ROWS],
+        anti[WORK::OWN_ROWS];
+    uint32_t needed;
+};
+
 /* In place of masks of the edges that exist, where the levels of 32 bits have QFZ_NONE. */
 struct not_needed {
 };

@@ -42,10 +42,7 @@ make_list(typename WAY::WORK &w, const SOURCE &source, typename SOURCE::values &
     if constexpr (sizeof(typename WORK::LEVEL) == sizeof(uint32_t))
         source.template load_again<FULL>(w, edges);
     if (WORK::SHAPE::TIGHT) __syncthreads(); /* the list overwrites the pixels' words */
-    if constexpr (WORK::SHAPE::EIGHT)
-        s.between = collect_eight(w, edges, s.comp);
-    else
-        s.between = collect(w, edges, s.comp);
+    s.between = collect(w, edges, s.comp);
     __syncthreads();
     return rim;
 }

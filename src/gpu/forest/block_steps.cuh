@@ -104,8 +104,8 @@ show_tops(WORK &w, const typename WORK::PAIR top[WORK::OWN_ROWS], SETTLED_PX &s)
 
 /* Appends the needed edges to the right and down that join two components to the list; returns the
  * masks of all edges that join two components. */
-template <typename WORK, typename EDGES>
-static __device__ __forceinline__ edge_masks collect(WORK &w, const EDGES &edges,
+template <typename WORK>
+static __device__ __forceinline__ edge_masks collect(WORK &w, const four_edges<WORK> &edges,
                                                      const uint32_t comp[WORK::OWN_ROWS + 1])
 {
     uint32_t right[WORK::OWN_ROWS];
@@ -128,10 +128,10 @@ static __device__ __forceinline__ edge_masks collect(WORK &w, const EDGES &edges
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++) {
         const uint32_t own = comp[j], under = comp[j + 1];
-        append(open_r >> (2 * j) & 1, own, edges.right_at(j, 0));
-        append(open_r >> (2 * j + 16) & 1, right[j], edges.right_at(j, 1));
-        append(open_d >> (2 * j) & 1, low_halves(own, under), edges.down_at(j, 0));
-        append(open_d >> (2 * j + 16) & 1, high_halves(own, under), edges.down_at(j, 1));
+        append(open_r >> (2 * j) & 1, own, item_of(edges.right[j], 0));
+        append(open_r >> (2 * j + 16) & 1, right[j], item_of(edges.right[j], 1));
+        append(open_d >> (2 * j) & 1, low_halves(own, under), item_of(edges.down[j], 0));
+        append(open_d >> (2 * j + 16) & 1, high_halves(own, under), item_of(edges.down[j], 1));
     }
     return between;
 }

@@ -148,26 +148,22 @@ static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const eight_c
 
 /* ---- Collect --------------------------------------------------------------------------------- */
 
-/* A thread's edges, before they form the list: levels, and the mask of needed edges. */
-struct eight_edges {
-    uint32_t right[EIGHT_ROWS], down[EIGHT_ROWS], diagonal[EIGHT_ROWS], anti[EIGHT_ROWS], needed;
-};
-
-static __device__ __forceinline__ void copy_levels(const eight_levels &l, eight_edges &edges)
+static __device__ __forceinline__ void copy_levels(const eight_levels &l,
+                                                   eight_edges<eight_work> &edges)
 {
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
-        edges.right[j] = l.right[j];
-        edges.down[j] = l.down[j + 1];
-        edges.diagonal[j] = l.diagonal[j + 1];
-        edges.anti[j] = l.anti[j + 1];
+        edges.right[j] = {l.right[j]};
+        edges.down[j] = {l.down[j + 1]};
+        edges.diagonal[j] = {l.diagonal[j + 1]};
+        edges.anti[j] = {l.anti[j + 1]};
     }
 }
 
 /* Removes the edges that the warp above drops, once all warps have stored at_seam[], and stores the
  * needed edges of the last column and row. */
-template <typename WORK, typename EDGES>
-static __device__ __forceinline__ void show_needed(WORK &w, EDGES &edges)
+template <typename WORK>
+static __device__ __forceinline__ void show_needed(WORK &w, eight_edges<WORK> &edges)
 {
     edges.needed &= ~drops_above(w);
     if (w.lane == QFZ_WARP - 1) w.m.leaving.right[w.warp] = edges.needed;
@@ -209,22 +205,11 @@ static __device__ __forceinline__ void to_the_right(const uint32_t word[EIGHT_RO
         right[j] = shifted(word[j], of_next_lane(word[j]));
 }
 
-/* Level C of two. */
-template <int C> static __device__ __forceinline__ uint32_t level_in(uint32_t levels)
-{
-    return C ? levels >> 16 : levels & 0xffff;
-}
-
-template <int C> static __device__ __forceinline__ uint32_t level_in(const uint32_t (&levels)[2])
-{
-    return levels[C];
-}
-
 /* Appends the edges that are needed and join two components to the list; returns the mask of all
  * edges that join two components. */
-template <typename WORK, typename EDGES>
-static __device__ __forceinline__ uint32_t collect_eight(WORK &w, const EDGES &edges,
-                                                         const uint32_t comp[EIGHT_ROWS + 1])
+template <typename WORK>
+static __device__ __forceinline__ uint32_t collect(WORK &w, const eight_edges<WORK> &edges,
+                                                   const uint32_t comp[EIGHT_ROWS + 1])
 {
     typedef typename WORK::LEVEL LEVEL;
     enum { BYTES = sizeof(LEVEL), ENDS_TO_LEVEL = sizeof(uint32_t) / BYTES };
@@ -240,8 +225,8 @@ static __device__ __forceinline__ uint32_t collect_eight(WORK &w, const EDGES &e
         at += BYTES;
     };
     auto both = [&](int bit, uint32_t first, uint32_t second, const auto &levels) {
-        append(bit, low_halves(first, second), level_in<0>(levels));
-        append(bit + 16, high_halves(first, second), level_in<1>(levels));
+        append(bit, low_halves(first, second), item_of(levels, 0));
+        append(bit + 16, high_halves(first, second), item_of(levels, 1));
     };
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
@@ -261,7 +246,7 @@ struct eight_way {
     typedef settled_px<WORK, uint32_t> SETTLED;
     typedef eight_there THERE;
     typedef eight_chosen CHOSEN;
-    typedef eight_edges EDGES;
+    typedef eight_edges<WORK> EDGES;
     template <typename T> using BAND = pair_band<T, eight_values>;
     enum { BLOCKS = 2, SHOWS_TOPS = false };
 

@@ -21,11 +21,7 @@ struct wide_between {
     uint32_t down[2], diagonal[3], anti[3];
 };
 
-/* A thread's edges as the list needs them: levels, and the mask of needed edges. */
-struct eight_wide_edges {
-    uint32_t right[EIGHT_ROWS][2], down[EIGHT_ROWS][2], diagonal[EIGHT_ROWS][2],
-        anti[EIGHT_ROWS][2], needed;
-};
+typedef eight_edges<eight_wide_work> eight_wide_edges;
 
 /* ---- One band -------------------------------------------------------------------------------- */
 
@@ -163,10 +159,10 @@ template <typename T> struct eight_band {
             const uint32_t below[3] = {v[j + 1][0], v[j + 1][1], next_below};
 #pragma unroll
             for (int c = 0; c < 2; c++) {
-                e.right[j][c] = level_between<T, FINITE>(row[c], row[c + 1]);
-                e.down[j][c] = level_between<T, FINITE>(row[c], below[c]);
-                e.diagonal[j][c] = level_between<T, FINITE>(row[c], below[c + 1]);
-                e.anti[j][c] = level_between<T, FINITE>(row[c + 1], below[c]);
+                e.right[j].level[c] = level_between<T, FINITE>(row[c], row[c + 1]);
+                e.down[j].level[c] = level_between<T, FINITE>(row[c], below[c]);
+                e.diagonal[j].level[c] = level_between<T, FINITE>(row[c], below[c + 1]);
+                e.anti[j].level[c] = level_between<T, FINITE>(row[c + 1], below[c]);
             }
             next = next_below;
         }
@@ -278,10 +274,10 @@ struct eight_keys {
         for (int j = 0; j < EIGHT_ROWS; j++)
 #pragma unroll
             for (int c = 0; c < 2; c++) {
-                e.right[j][c] = at(w, QFZ_RIGHT, j, c);
-                e.down[j][c] = at(w, QFZ_BELOW, j, c);
-                e.diagonal[j][c] = at(w, QFZ_BELOW_RIGHT, j, c);
-                e.anti[j][c] = at(w, QFZ_BELOW_LEFT, j, c + 1);
+                e.right[j].level[c] = at(w, QFZ_RIGHT, j, c);
+                e.down[j].level[c] = at(w, QFZ_BELOW, j, c);
+                e.diagonal[j].level[c] = at(w, QFZ_BELOW_RIGHT, j, c);
+                e.anti[j].level[c] = at(w, QFZ_BELOW_LEFT, j, c + 1);
             }
     }
 };

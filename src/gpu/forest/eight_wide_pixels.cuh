@@ -149,7 +149,7 @@ struct eight_wide_way {
     typedef settled_px<WORK, uint32_t> SETTLED;
     typedef not_needed THERE;
     typedef eight_chosen CHOSEN;
-    typedef eight_wide_edges EDGES;
+    typedef eight_edges<WORK> EDGES;
     template <typename T> using BAND = eight_band<T>;
     typedef eight_keys KEYS;
     enum { BLOCKS = 2, SHOWS_TOPS = false };

@@ -78,25 +78,10 @@ static __device__ __forceinline__ void show_leaving(narrow_work &w, const narrow
     }
 }
 
-/* A thread's edges to the right and down, before they form the list: levels, and masks of those
- * inside the block that are not dropped. */
-struct narrow_edges {
-    uint32_t right[OWN_ROWS], down[OWN_ROWS], needed_r, needed_d;
-
-    /* The level of the edge from pixel c of row j. */
-    __device__ __forceinline__ uint32_t right_at(int j, int c) const
-    {
-        return c ? right[j] >> 16 : right[j] & 0xffff;
-    }
-    __device__ __forceinline__ uint32_t down_at(int j, int c) const
-    {
-        return c ? down[j] >> 16 : down[j] & 0xffff;
-    }
-};
-
 template <bool FULL>
 static __device__ __forceinline__ void find_edges(narrow_work &w, const narrow_levels &l,
-                                                  const narrow_there &there, narrow_edges &edges)
+                                                  const narrow_there &there,
+                                                  four_edges<narrow_work> &edges)
 {
     uint32_t drop_r, drop_d, inside_r, inside_d;
     find_drops<FULL>(w, l, there, &drop_r, &drop_d);
@@ -106,8 +91,8 @@ static __device__ __forceinline__ void find_edges(narrow_work &w, const narrow_l
     edges.needed_d = there.down & inside_d & ~drop_d;
 #pragma unroll
     for (int j = 0; j < OWN_ROWS; j++) {
-        edges.right[j] = l.right[j + 1];
-        edges.down[j] = l.down[j + 1];
+        edges.right[j] = {l.right[j + 1]};
+        edges.down[j] = {l.down[j + 1]};
     }
 }
 
@@ -140,7 +125,7 @@ struct narrow_way {
     typedef narrow_settled SETTLED;
     typedef edge_masks THERE;
     typedef chosen_ways<WORK> CHOSEN;
-    typedef narrow_edges EDGES;
+    typedef four_edges<WORK> EDGES;
     template <typename T> using BAND = pair_band<T, narrow_values>;
     enum { BLOCKS = 4, SHOWS_TOPS = false };
 

@@ -17,21 +17,7 @@ struct wide_row {
     uint32_t right[2], down[2], left, next_down;
 };
 
-/* A thread's edges to the right and down inside the block: masks of the needed ones, and levels for
- * the list. The source computes the levels a second time, which costs less than to hold them in
- * registers. */
-struct wide_edges {
-    uint32_t right[OWN_ROWS][2], down[OWN_ROWS][2], needed_r, needed_d;
-
-    __device__ __forceinline__ uint32_t right_at(int j, int c) const
-    {
-        return right[j][c];
-    }
-    __device__ __forceinline__ uint32_t down_at(int j, int c) const
-    {
-        return down[j][c];
-    }
-};
+typedef four_edges<wide_work> wide_edges;
 
 /* ---- One band -------------------------------------------------------------------------------- */
 
@@ -100,11 +86,11 @@ template <typename T> struct wide_band {
     {
 #pragma unroll
         for (int j = 0; j < OWN_ROWS; j++) {
-            e.right[j][0] = level_between<T, FINITE>(v[j][0], v[j][1]);
-            e.right[j][1] = level_between<T, FINITE>(v[j][1], of_next_lane(v[j][0]));
+            e.right[j].level[0] = level_between<T, FINITE>(v[j][0], v[j][1]);
+            e.right[j].level[1] = level_between<T, FINITE>(v[j][1], of_next_lane(v[j][0]));
 #pragma unroll
             for (int c = 0; c < 2; c++)
-                e.down[j][c] = level_between<T, FINITE>(v[j][c], v[j + 1][c]);
+                e.down[j].level[c] = level_between<T, FINITE>(v[j][c], v[j + 1][c]);
         }
     }
 
@@ -188,8 +174,8 @@ struct wide_keys {
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS, x0 = w.box.x + 2 * w.lane;
 #pragma unroll
         for (int j = 0; j < OWN_ROWS; j++) {
-            two_at(w, FULL, right, y0 + j, x0, e.right[j]);
-            two_at(w, FULL, down, y0 + j, x0, e.down[j]);
+            two_at(w, FULL, right, y0 + j, x0, e.right[j].level);
+            two_at(w, FULL, down, y0 + j, x0, e.down[j].level);
         }
     }
 };

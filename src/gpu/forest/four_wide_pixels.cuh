@@ -124,7 +124,7 @@ struct wide_way {
     typedef settled_px<WORK, edge_masks> SETTLED;
     typedef not_needed THERE;
     typedef chosen_ways<WORK> CHOSEN;
-    typedef wide_edges EDGES;
+    typedef four_edges<WORK> EDGES;
     template <typename T> using BAND = wide_band<T>;
     typedef wide_keys KEYS;
     enum { BLOCKS = 3, SHOWS_TOPS = true };
