@@ -206,6 +206,7 @@ endif()
 
 qfz_add_engine_test(api property/test_api.c)
 qfz_add_engine_test(jobs property/test_jobs.c oracle/oracle.c ARGS 1 4)
+qfz_add_engine_test(alphas property/test_alphas.c oracle/oracle.c ARGS 1 12)
 qfz_add_engine_test(cases run_cases.c oracle/oracle.c ARGS ${QFZ_CASES})
 qfz_add_engine_test(large gpu/test_large.c SIM_ARGS 160)
 qfz_add_engine_test(edges gpu/test_edges.c oracle/oracle.c ARGS 1 SIM_ARGS 25)

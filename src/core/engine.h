@@ -70,8 +70,8 @@ typedef struct qfz_device {
 } qfz_device;
 
 typedef struct qfz_worker_spec {
-    const qfz_rule *rule; /* borrowed as long as the worker lives; its alpha_level may change
-                             between two tiles of the CPU engine */
+    const qfz_rule *rule; /* borrowed as long as the worker lives; without a stream table, its
+                             alpha_level may change between two tiles */
     qfz_kind kind;
     int32_t max_h, max_w; /* largest tile */
     int64_t rows_bytes;   /* upper bound of the pixels of one stream->rows() call; 0: unknown */
@@ -111,6 +111,11 @@ typedef struct qfz_engine_stream {
      * during the call.  tile->valid is complete for these rows.  The engine never reads
      * tile->pixels.  All rows are passed before any other function is called. */
     qfz_status (*rows)(qfz_worker *worker, const qfz_rows *rows, qfz_error *err);
+
+    /* Begins the loaded tile again, whose pixels and edges are not passed once more, under a rule
+     * that may have another alpha_level than that of open(), and with plane number `plane` of
+     * rule->n_cuts.  The rule is borrowed until the next again(). */
+    void (*again)(qfz_worker *worker, const qfz_rule *rule, int plane);
 } qfz_engine_stream;
 
 /* ---- Optional: stitching groups of tiles on a device, between two passes.

@@ -30,9 +30,11 @@ typedef struct qfz_rule {
     const float *weights; /* one per band, borrowed; NULL: none */
     qfz_type type;
     int n_bands;
-    bool edge_bits;       /* the raster has one U8 band of edges: bit d of a pixel joins it to its
-                             neighbour in direction d */
-    bool edge_levels;     /* levels are those of the image's edges (qfz_image.edges), */
+    bool edge_bits;   /* the raster has one U8 band of edges: bit d of a pixel joins it to its
+                         neighbour in direction d */
+    int n_cuts;       /* edge_bits: a tile has so many planes of them, of which one is in use at a
+                         time; 0: one */
+    bool edge_levels; /* levels are those of the image's edges (qfz_image.edges), */
     bool edges_are_float; /* the bits of IEEE singles, or integers, */
     uint32_t max_edge;    /* none of them greater than this level, which is below QFZ_NONE */
     uint32_t alpha_level; /* edges of a greater level join nothing */

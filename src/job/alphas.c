@@ -50,10 +50,10 @@ static qfz_status check_task(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG,
                         "a job of several alphas has no journal and no phases; start a job for "
                         "each alpha, or cut a saliency raster that such a job has made");
-    if (job->engine == QFZ_ENGINE_CUDA || job->gpus || job->gpu_memory_bytes || has_method(job))
+    if (has_method(job))
         return qfz_fail(err, QFZ_EARG,
-                        "several alphas are for the CPU engine; leave out --engine, --gpus, "
-                        "--gpu-memory and --method");
+                        "the published methods have one alpha at a time; leave --method out, or "
+                        "start a job for each alpha");
     return QFZ_OK;
 }
 
@@ -188,12 +188,16 @@ qfz_status qfz_alphas_load(const qfz_run *run, int64_t i, qfz_thread_context *co
                            const qfz_image *tile, qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
+    const qfz_engine_stream *const stream = setup->engine->stream;
+    const int64_t plane = setup->job->task == QFZ_CUT ? i : 0;
     const size_t plane_bytes = (size_t)(tile->h * tile->w) * qfz_type_bytes(tile->type);
+    if (stream) {
+        stream->again(context->worker, &setup->rule, (int)plane);
+        return QFZ_OK;
+    }
     context->rule.alpha_level = setup->rule.alpha_level;
     context->tile = *tile;
-    if (setup->job->task == QFZ_CUT) {
-        context->tile.n_bands = 1;
-        context->tile.pixels = (const char *)tile->pixels + (size_t)i * plane_bytes;
-    }
+    context->tile.n_bands = setup->rule.n_bands;
+    context->tile.pixels = (const char *)tile->pixels + (size_t)plane * plane_bytes;
     return setup->engine->load(context->worker, &context->tile, err);
 }

@@ -11,7 +11,7 @@ typedef struct qfz_engine_work {
     qfz_task task;
     bool has_area;    /* the area filter runs first */
     bool counts_only; /* nothing is written */
-    int64_t n_px;
+    int64_t n_px;     /* for each alpha */
     int n_threads;
     int n_gpus; /* that the CUDA engine would start; at least 1 */
 } qfz_engine_work;

@@ -54,6 +54,7 @@ static qfz_status make_rule(qfz_setup *setup, const qfz_source *source, qfz_erro
         .type = setup->info.type,
         .n_bands = setup->info.n_bands,
         .edge_bits = job->task == QFZ_CUT,
+        .n_cuts = job->task == QFZ_CUT ? (int)job->n_alphas : 0,
         .edge_levels = edge_levels,
         .edges_are_float = setup->info.edges_are_float,
         .max_edge = setup->info.max_edge,
@@ -172,12 +173,12 @@ static bool cpu_is_first(qfz_setup *setup, int n_gpus)
     const qfz_engine_work work = {.task = job->task,
                                   .has_area = setup->rule.min_mass > 0,
                                   .counts_only = job->count_only,
-                                  .n_px = process_px_of(setup),
+                                  .n_px = process_px_of(setup) * qfz_job_n_alphas(job),
                                   .n_threads = qfz_job_threads(job),
                                   .n_gpus = n_gpus_taken(job, n_gpus)};
     const qfz_engine_times times = qfz_engine_times_of(&work);
     const bool is_first = times.cpu_s <= times.gpu_s;
-    if (times.gpu_s == INFINITY || job->n_alphas > 0) {
+    if (times.gpu_s == INFINITY) {
         give_reason(setup, "the CPU engine computes jobs of this kind");
         return true;
     }

@@ -68,9 +68,11 @@ qfz_status qfz_step_stitch_on_host(qfz_run *run, qfz_stitch *stitch, const char 
     return qfz_stitch_solve(stitch, stitch_progress, run->progress, err);
 }
 
+/* Workers of several alphas have the rule of one of them. */
 qfz_status qfz_step_stitch(qfz_run *run, double share, qfz_error *err)
 {
-    qfz_stitch_use(run->stitch, run->setup->engine, run->contexts.workers, run->contexts.n,
+    const int n = run->setup->job->n_alphas > 0 ? 0 : run->contexts.n;
+    qfz_stitch_use(run->stitch, run->setup->engine, run->contexts.workers, n,
                    DEVICE_GROUP_VERTICES);
     return qfz_step_stitch_on_host(run, run->stitch, "stitching", share, err);
 }

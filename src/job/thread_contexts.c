@@ -57,7 +57,7 @@ static int first_context(const qfz_thread_contexts *contexts, int64_t device)
     return qfz_first_context(contexts->setup, contexts->n, device);
 }
 
-/* Workers with a rule of their own. */
+/* Workers with a rule of their own, whose alpha_level changes. */
 static qfz_status open_each(qfz_thread_contexts *contexts, int first, int end, qfz_worker_spec spec,
                             qfz_error *err)
 {
@@ -81,7 +81,8 @@ static qfz_status workers_open(qfz_thread_contexts *contexts, int64_t device, qf
                                   .n_threads = 1,
                                   .device = setup->choice.devices[device],
                                   .method = setup->method};
-    if (setup->job->n_alphas > 0) return open_each(contexts, first, end, spec, err);
+    if (setup->job->n_alphas > 0 && !setup->engine->stream)
+        return open_each(contexts, first, end, spec, err);
     return end > first ? setup->engine->open(contexts->workers + first, end - first, &spec, err)
                        : QFZ_OK;
 }

@@ -69,6 +69,26 @@ def in_phases(task, wanted, n, method=None):
     test.compare(outputs, wanted, f"{task} in phases, {n} parts")
 
 
+def several_alphas(task, *options):
+    """Outputs for each of several alphas, of one job by each engine."""
+    alphas = ("0", "2", "4.5")
+    wanted = None
+    for engine, stem in (("cpu", "one"), ("cuda", "other")):
+        names = [f"{stem}_{task}_{{alpha}}.tif"]
+        tables = [f"{stem}_{task}_{{alpha}}.csv"] if task != "simplify" else []
+        words = [test.qfz, task, "-q", *TILE, "--alpha", ",".join(alphas), *options]
+        words += [word for table in tables for word in ("--regions", table)]
+        outputs = [name.format(alpha=alpha) for alpha in alphas for name in names + tables]
+        what = f"{task} of several alphas by {engine}"
+        if not runs([*words[:2], "--engine", engine, *words[2:], "other.tif" if task != "cut" else "levels_8.tif",
+                     *names, "--overwrite"], what):
+            continue
+        got = [content(path) for path in outputs]
+        wanted = wanted or got
+        for path, one, other in zip(outputs, wanted, got):
+            test.check(one == other, f"{what}: {path} differs")
+
+
 def curve_of(*options):
     return [test.qfz, "curve", "-q", "--format", "csv", "--connectivity", "8", *TILE, *options, "src.tif"]
 
@@ -122,6 +142,11 @@ for job in (*TASKS, *EDGES):
             by_ranks(job, extra, want, 3 if RANKS else 1, 2 if RANKS else 1, method)
         if not RANKS and not extra and job in TREE_METHODS:
             in_phases(job, want, 2, TREE_METHODS[job][0])
+if not RANKS:
+    several_alphas("label")
+    several_alphas("label", *FILTER)
+    several_alphas("simplify", "--omega", "9", "--connectivity", "8")
+    several_alphas("cut")
 for extra in ([], FILTER, ["--distance", "l2", "--nodata", "3"], ["--edges", "levels_8.tif"]):
     want = printed(by("cpu", curve_of(*extra)), "curve")
     test.check(len(want.splitlines()) > 5, f"curve {extra}: {want}")

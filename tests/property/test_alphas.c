@@ -55,6 +55,7 @@ static void make(problem *p)
     static char src[PATH_ROOM], mask[PATH_ROOM];
     raster_make(&p->r, check_chance(70) ? 9 : SIDE, -1, BANDS);
     p->base = qfz_job_default(QFZ_LABEL);
+    p->base.engine = TEST_ENGINE;
     qfz_criterion *const m = &p->base.criterion;
     m->connectivity = check_chance(50) ? 4 : 8;
     m->distance = raster_distance(&p->r.image);
@@ -149,6 +150,7 @@ static void job_equals(const problem *p, qfz_job job, const char *labels, uint32
     qfz_error err = {0};
     snprintf(what, sizeof what, "task %d, %s", (int)job.task, variant(&job));
     if (!CHECK(qfz_job_run(&job, &report, &err) == QFZ_OK, "%s: %s", what, err.message)) return;
+    CHECK(!strcmp(report.engine, TEST_ENGINE_NAME), "%s: by %s", what, report.engine);
     CHECK(report.regions == p->regions[0], "%s: reports %d regions", what, (int)report.regions);
     for (int i = 0; i < p->n; i++) {
         const double alpha = p->alphas[i];
@@ -195,6 +197,7 @@ static void cut_equals(const problem *p, bool edges, uint32_t *want)
     saliency.n_alphas = 0;
     saliency.dst = scratch("src_saliency.tif");
     if (!CHECK(qfz_job_run(&saliency, NULL, &err) == QFZ_OK, "saliency: %s", err.message)) return;
+    job.engine = TEST_ENGINE;
     job.src = edges ? NULL : saliency.dst;
     job.edges = edges ? saliency.dst : NULL;
     job.alphas = p->base.alphas;
@@ -278,8 +281,8 @@ static void bad_jobs(const qfz_job *good)
     job.regions_target = 3;
     refuses(job, "a largest number of regions");
     job = *good;
-    job.engine = QFZ_ENGINE_CUDA;
-    refuses(job, "CPU engine");
+    job.gpu_method = "connect-v2";
+    refuses(job, "one alpha at a time");
 }
 
 /* Two outputs of different alphas would be one file: 1 and 15 of one name, 11 and 5 of the other.

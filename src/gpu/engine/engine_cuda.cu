@@ -69,11 +69,17 @@ bool qfz_worker_makes_nan(const qfz_worker *worker)
     return qfz_gpu_edges_know_nan(worker->spec.rule);
 }
 
+/* Planes of pixels that are passed for each tile. */
+static int n_planes(const qfz_rule *rule)
+{
+    return rule->n_cuts > 0 ? rule->n_cuts : rule->n_bands;
+}
+
 static void carve_all(qfz_worker *worker, qfz_carve *carve)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
-    const size_t px_bytes = qfz_type_bytes(spec->rule->type) * (size_t)spec->rule->n_bands;
+    const size_t px_bytes = qfz_type_bytes(spec->rule->type) * (size_t)n_planes(spec->rule);
     /* What stays as long as the worker comes first; groups use all memory after it. */
     qfz_carve_take(carve, &worker->d_weights, spec->rule->weights ? spec->rule->n_bands : 0);
     worker->kept_bytes = carve->used;
@@ -269,7 +275,7 @@ static qfz_status take_ring_room(qfz_worker *worker)
     const qfz_worker_spec *const spec = &worker->spec;
     const int64_t n = qfz_ring_size(spec->max_h, spec->max_w);
     QFZ_TRY(QFZ_NEW(&worker->ring_valid, n, worker->gpu.err));
-    return qfz_alloc(&worker->ring_values, n * spec->rule->n_bands,
+    return qfz_alloc(&worker->ring_values, n * n_planes(spec->rule),
                      qfz_type_bytes(spec->rule->type), worker->gpu.err);
 }
 
@@ -326,6 +332,14 @@ static qfz_status workers_open(qfz_worker **workers, int n, const qfz_worker_spe
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
+static void use_plane(qfz_worker *worker, int plane)
+{
+    const qfz_image *const tile = &worker->tile;
+    const size_t bytes = (size_t)(tile->h * tile->w) * qfz_type_bytes(tile->type);
+    worker->plane = plane;
+    worker->image.d_pixels = (char *)worker->d_pixels + (size_t)plane * bytes;
+}
+
 static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
 {
     (void)err;
@@ -333,9 +347,9 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->tile.pixels = NULL;
     worker->image.h = (int32_t)tile->h;
     worker->image.w = (int32_t)tile->w;
-    worker->image.n_bands = tile->n_bands;
+    worker->image.n_bands = worker->spec.rule->n_bands;
     worker->image.type = tile->type;
-    worker->image.d_pixels = worker->d_pixels;
+    use_plane(worker, 0);
     worker->image.d_weights = worker->d_weights;
     worker->image.d_zeroed = NULL; /* until qfz_edges_send() */
     worker->image.d_edges = NULL;
@@ -391,13 +405,21 @@ static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
     return QFZ_OK;
 }
 
+static void again(qfz_worker *worker, const qfz_rule *rule, int plane)
+{
+    worker->spec.rule = rule;
+    use_plane(worker, plane);
+}
+
 qfz_status qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary)
 {
     const qfz_image *const tile = &worker->tile;
     const size_t n_ring = (size_t)summary->n_ring;
+    const size_t px_bytes = qfz_type_bytes(tile->type);
     memcpy(summary->valid, worker->ring_valid, n_ring);
-    memcpy(summary->values, worker->ring_values,
-           n_ring * (size_t)tile->n_bands * qfz_type_bytes(tile->type));
+    memcpy(summary->values,
+           (const char *)worker->ring_values + (size_t)worker->plane * n_ring * px_bytes,
+           n_ring * (size_t)worker->image.n_bands * px_bytes);
     return qfz_summary_take_edges(summary, tile, worker->spec.rule, worker->gpu.err);
 }
 
@@ -449,6 +471,7 @@ static qfz_engine_stream make_stream(void)
     qfz_engine_stream stream = {};
     stream.room = room;
     stream.rows = rows;
+    stream.again = again;
     return stream;
 }
 

@@ -17,7 +17,7 @@ size_t qfz_records_least_bytes(const qfz_rule *rule)
     return RECORDS_AT_LEAST * record_bytes(rule);
 }
 
-/* True if features come from flat regions; the records then have a buffer of their own. */
+/* True if features can come from flat regions; the records then have a buffer of their own. */
 static bool has_flat_regions(const qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
@@ -115,7 +115,7 @@ static qfz_status gather_pixels(qfz_worker *worker, const request *part, uint32_
 static qfz_status gather_records(qfz_worker *worker, const request *all, uint32_t n)
 {
     const qfz_region_room *const room = &worker->regions;
-    if (has_flat_regions(worker) && !room->areas.d_row)
+    if (room->d_records && has_flat_regions(worker) && !room->areas.d_row)
         return in_parts(worker, all, n, room->work_bytes, sizeof(qfz_gpu_flat_region),
                         gather_flats);
     return in_parts(worker, all, n, room->work_bytes, record_bytes(worker->spec.rule),

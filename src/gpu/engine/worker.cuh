@@ -128,7 +128,8 @@ struct qfz_worker {
     size_t d_bytes;
     size_t kept_bytes; /* the first bytes of d_memory, which do not change between tiles */
     qfz_image tile;    /* the loaded tile on the host; pixels is NULL, valid is borrowed */
-    void *ring_values; /* of the tile, as in a summary */
+    int plane;         /* of the planes of rule->n_cuts, the one in use */
+    void *ring_values; /* of all planes of the tile, as in a summary */
     uint8_t *ring_valid;
     uint8_t *host_valid; /* copy of the validity of a tile that was loaded from device memory */
     qfz_gpu_image image; /* the tile on the device */
