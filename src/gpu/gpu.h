@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu.h - the CUDA engine, for the pipeline: the devices, what they can do, and the engine's table.
- * All functions may be called from any thread.  In a build without CUDA (none.c), all of them fail
- * with QFZ_EGPU. */
+ * All functions may be called from any thread.  In a build without CUDA (none.c), those that return
+ * a status fail with QFZ_EGPU. */
 #ifndef QFZ_GPU_GPU_H
 #define QFZ_GPU_GPU_H
 
@@ -23,6 +23,9 @@ qfz_status qfz_gpu_count(int *n, qfz_error *err);
  * capability 7.5; the message names it.  Devices are not initialised, which takes 0.1 s and happens
  * when their workers open. */
 qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_error *err);
+
+/* Why no device does this kind of work under this rule; NULL: one may.  Does not ask CUDA. */
+const char *qfz_gpu_obstacle(const qfz_rule *rule, qfz_kind kind);
 
 /* QFZ_OK if the device supports this kind of work under this rule; else QFZ_EGPU, with a message
  * that says what the device lacks. */

@@ -28,6 +28,13 @@ qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_
     return no_cuda(err);
 }
 
+const char *qfz_gpu_obstacle(const qfz_rule *rule, qfz_kind kind)
+{
+    (void)rule;
+    (void)kind;
+    return NULL;
+}
+
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
 {
     (void)device;

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* sched_getaffinity() */
 #include "job/setup_init.h"
 
-#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,8 +177,9 @@ static bool cpu_is_first(qfz_setup *setup, int n_gpus)
                                   .n_gpus = n_gpus_taken(job, n_gpus)};
     const qfz_engine_times times = qfz_engine_times_of(&work);
     const bool is_first = times.cpu_s <= times.gpu_s;
-    if (times.gpu_s == INFINITY) {
-        give_reason(setup, "the CPU engine computes jobs of this kind");
+    const char *const obstacle = qfz_gpu_obstacle(&setup->rule, setup->kind);
+    if (obstacle) {
+        give_reason(setup, obstacle);
         return true;
     }
     if (!is_first && !qfz_gpu_visible()) {

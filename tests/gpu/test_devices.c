@@ -499,10 +499,11 @@ static void falls_back(const char *words)
           "%s, %s", report.engine, report.warning);
 }
 
-/* The plan for large.tif by one thread has this engine, and a reason with these words. */
-static void plans(qfz_task task, qfz_engine_choice choice, const char *engine, const char *words)
+/* The plan for a large raster by one thread has this engine, and a reason with these words. */
+static void plans_of(const char *src, qfz_task task, qfz_engine_choice choice, const char *engine,
+                     const char *words)
 {
-    qfz_job job = job_of(task, "large.tif", 0, choice, scratch("cuda.tif"));
+    qfz_job job = job_of(task, src, 0, choice, scratch("cuda.tif"));
     qfz_plan plan = qfz_plan_default();
     qfz_error err = {0};
     job.n_threads = 1;
@@ -513,6 +514,26 @@ static void plans(qfz_task task, qfz_engine_choice choice, const char *engine, c
     CHECK(qfz_job_plan(&job, &plan, &err) == QFZ_OK, "%s", err.message);
     CHECK(!strcmp(plan.engine, engine) && strstr(plan.engine_reason, words), "%s, %s", plan.engine,
           plan.engine_reason);
+}
+
+static void plans(qfz_task task, qfz_engine_choice choice, const char *engine, const char *words)
+{
+    plans_of("large.tif", task, choice, engine, words);
+}
+
+/* What no GPU can do is left to the CPU without a start of CUDA, which fails here. */
+static void does_not_ask_cuda_for_nothing(void)
+{
+    enum { LARGE = 3500 }; /* a plan reads no pixels */
+    GDALDatasetH d = GDALCreate(GDALGetDriverByName("GTiff"), scratch("large_i32.tif"), LARGE,
+                                LARGE, 1, GDT_Int32, NULL);
+    files_must(d != NULL);
+    GDALClose(d);
+    sim_set_compute_capability(70);
+    plans_of("large_i32.tif", QFZ_CURVE, QFZ_ENGINE_AUTO, "cpu", "no curve of levels up to 2^32");
+    plans(QFZ_CURVE, QFZ_ENGINE_AUTO, "cpu", "7.5 is the least");
+    sim_set_compute_capability(90);
+    VSIUnlink(scratch("large_i32.tif"));
 }
 
 static void takes_what_finishes_first(void)
@@ -529,6 +550,7 @@ static void takes_what_finishes_first(void)
     sim_set_compute_capability(70);
     plans(QFZ_SALIENCY, QFZ_ENGINE_AUTO, "cpu", "7.5 is the least");
     sim_set_compute_capability(90);
+    does_not_ask_cuda_for_nothing();
 }
 
 /* Of a raster that is large enough for many more. */

@@ -203,15 +203,20 @@ static bool has_greatest_level(const qfz_rule *rule)
     return qfz_max_level(rule, &max_level, &ignored) == QFZ_OK && max_level == QFZ_NONE;
 }
 
+const char *qfz_gpu_obstacle(const qfz_rule *rule, qfz_kind kind)
+{
+    return kind == QFZ_JOINS && has_greatest_level(rule)
+               ? "the CUDA engine computes no curve of levels up to 2^32 - 1, which integers of 32 "
+                 "bits have"
+               : NULL;
+}
+
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)
 {
     const size_t needed = shared_needed(rule, kind);
+    const char *const obstacle = qfz_gpu_obstacle(rule, kind);
     int there = 0;
-    if (kind == QFZ_JOINS && has_greatest_level(rule))
-        return qfz_fail(
-            err, QFZ_EGPU,
-            "the CUDA engine computes no curve of levels up to 2^32 - 1, which integers "
-            "of 32 bits have; use --engine cpu");
+    if (obstacle) return qfz_fail(err, QFZ_EGPU, "%s; use --engine cpu", obstacle);
     QFZ_TRY_CUDA(
         err, cudaDeviceGetAttribute(&there, cudaDevAttrMaxSharedMemoryPerBlockOptin, device.index));
     if (needed <= (size_t)there) return QFZ_OK;
