@@ -470,13 +470,11 @@ const option option_table[] = {
           "finishes first by measured rates, else cpu). The result does not depend on it. "
           "Default: auto."),
      .set = set_choice, .at = AT(job.engine)},
-    {"--gpus", TAKES("N[,N...]"), .commands = FOR_RASTERS | FOR_CURVE | FOR_INFO,
-     .section = running,
+    {"--gpus", TAKES("N[,N...]"), .commands = FOR_JOBS | FOR_INFO, .section = running,
      HELP("GPUs that share the tiles, counted from 0 among the GPUs that CUDA_VISIBLE_DEVICES "
           "leaves. Default: one GPU, and one more for each 2^32 pixels, as far as there are GPUs."),
      .set = set_gpus},
-    {"--gpu-memory", TAKES("SIZE"), .commands = FOR_RASTERS | FOR_CURVE | FOR_INFO,
-     .section = running,
+    {"--gpu-memory", TAKES("SIZE"), .commands = FOR_JOBS | FOR_INFO, .section = running,
      HELP("Upper limit of the memory used on each GPU, for example 20GB; units as in --memory, "
           "without %. Default: nine tenths of the GPU's memory."),
      .set = set_bytes, .at = AT(job.gpu_memory_bytes)},

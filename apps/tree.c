@@ -20,8 +20,7 @@ const command tree_command = {
         "driver: .csv, .gpkg, .fgb, .parquet and others.\n\n"
         "Joining the regions a and b of all rows with level <= A gives the regions of qfz label "
         "--alpha A. The rows are in the order in which they join: by level, then in an order that "
-        "depends on the raster alone. A row joins two regions that no earlier row has joined.\n\n"
-        "The CPU engine computes the tree.",
+        "depends on the raster alone. A row joins two regions that no earlier row has joined.",
     .example = "qfz tree --distance linf scene.tif regions.tif tree.csv\n"
                "qfz tree --distance linf --min-area 25 --regions areas.csv scene.tif regions.tif "
                "tree.parquet",

@@ -173,6 +173,7 @@ static qfz_status open_worker(const qfz_grid *grid, qfz_kind kind, const qfz_ima
 static qfz_status find_zeroed(const qfz_grid *grid, qfz_box box, const qfz_payload *payload,
                               const qfz_image *image, uint8_t *zeroed, bool *fits, qfz_error *err)
 {
+    const qfz_edge_bits bits = {.zeroed = zeroed};
     qfz_worker *worker = NULL;
     qfz_exterior exterior = {0};
     qfz_error found = {.status = QFZ_OK};
@@ -182,7 +183,7 @@ static qfz_status find_zeroed(const qfz_grid *grid, qfz_box box, const qfz_paylo
     if (!*fits) return QFZ_OK;
     QFZ_TRY_OR(st, cleanup, open_worker(grid, QFZ_FILTER, image, &worker, err));
     st = qfz_engine_cpu.filter->resolve(worker, box, NULL, exterior.n_ring ? &exterior : NULL,
-                                        zeroed, &found);
+                                        &bits, &found);
     *fits = st != QFZ_EIO;
     if (st == QFZ_EIO) st = QFZ_OK;
     if (st != QFZ_OK) st = qfz_fail(err, st, "%s", found.message);

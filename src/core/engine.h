@@ -202,6 +202,14 @@ typedef struct qfz_engine_device {
                         qfz_error *err);
 } qfz_engine_device;
 
+/* What the area filter finds of a tile's edges, a byte for each pixel: of the edge from the pixel
+ * in direction d, bit d. */
+typedef struct qfz_edge_bits {
+    uint8_t *zeroed; /* the edge has filtered level 0, but not its own level, as in qfz_image */
+    uint8_t *forest; /* the edge is in the minimum spanning forest, with a filtered level above 0;
+                        NULL unless the rule wants the forest */
+} qfz_edge_bits;
+
 /* ---- Optional: the area filter (core/filter.h), by workers of kind QFZ_FILTER.
  *
  * The edges of the raster's minimum spanning forest in the order of (level, position) whose two
@@ -210,32 +218,25 @@ typedef struct qfz_engine_device {
  * NULL: 1. */
 typedef struct qfz_engine_filter {
     /* Fills a summary that qfz_summary_init() made for the tile's box: links with positions, mass
-     * events.  zeroed: NULL; or memory for the tile, if keep() is to follow. */
+     * events.  bits: NULL; or memory for the tile, if keep() is to follow. */
     qfz_status (*summarise)(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                            uint8_t *zeroed, qfz_summary *summary, qfz_error *err);
+                            const qfz_edge_bits *bits, qfz_summary *summary, qfz_error *err);
 
-    /* zeroed[px], as in qfz_image: the edges that start from pixels of the tile and whose filtered
-     * level is 0, but not their own level; those that leave the tile come from the exterior.
-     * exterior NULL: the tile is the whole raster. */
+    /* Finds the bits of the edges that start from pixels of the tile; those that leave the tile
+     * come from the exterior.  exterior NULL: the tile is the whole raster. */
     qfz_status (*resolve)(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                          const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err);
-
-    /* As resolve(), for a rule that wants the forest, and forest[px]: bit d says that the edge in
-     * direction d is in the forest with a filtered level above 0.  Optional. */
-    qfz_status (*forest)(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                         const qfz_exterior *exterior, uint8_t *zeroed, uint8_t *forest,
-                         qfz_error *err);
+                          const qfz_exterior *exterior, const qfz_edge_bits *bits, qfz_error *err);
 
     /* Optional, all or none: what summarise() has found of a tile, kept until its exterior is
      * known, so that it is not found again.  kept_bytes(): what keep() allocates.  keep() follows
-     * summarise(), with the same zeroed.  resolve_kept(): as resolve(), in any worker of the
-     * engine, of a tile that need not be loaded, and whose pixels are not read. */
+     * summarise(), with the same bits.  resolve_kept(): as resolve(), in any worker of the engine,
+     * of a tile that need not be loaded, and whose pixels are not read. */
     int64_t (*kept_bytes)(const qfz_worker *worker);
-    qfz_status (*keep)(const qfz_worker *worker, const uint8_t *zeroed, qfz_filter_kept **kept,
+    qfz_status (*keep)(const qfz_worker *worker, const qfz_edge_bits *bits, qfz_filter_kept **kept,
                        qfz_error *err);
     qfz_status (*resolve_kept)(qfz_worker *worker, const qfz_image *tile, qfz_box box,
                                const qfz_filter_kept *kept, const qfz_exterior *exterior,
-                               uint8_t *zeroed, qfz_error *err);
+                               const qfz_edge_bits *bits, qfz_error *err);
     void (*drop)(qfz_filter_kept *kept);
 } qfz_engine_filter;
 

@@ -220,6 +220,19 @@ void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, ui
     }
 }
 
+void qfz_filter_take_crossing(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,
+                              uint8_t *zeroed, uint8_t *forest)
+{
+    for (int64_t i = 0; i < exterior->n_ring; i++) {
+        int64_t y, x;
+        qfz_ring_place(h, w, i, &y, &x);
+        zeroed[y * w + x] |= exterior->zeroed[i];
+        for (int d = 0; forest && d < n_dirs; d++)
+            if (exterior->cross[d * exterior->n_ring + i] > 0)
+                forest[y * w + x] |= (uint8_t)(1u << d);
+    }
+}
+
 /* ---- The graph as seen from outside.
  *
  * A component is open while it has a mark: it may be larger than the graph shows.  A join with a

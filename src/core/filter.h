@@ -81,6 +81,11 @@ enum { QFZ_FILTER_ZEROED = 1, QFZ_FILTER_KEPT = 2 }; /* filtered level 0; its ow
 void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
                         uint8_t *found);
 
+/* Adds the edges that leave a tile of h x w to the bits of its pixels: those of filtered level 0,
+ * and those of the forest (qfz_engine_filter); forest may be NULL. */
+void qfz_filter_take_crossing(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,
+                              uint8_t *zeroed, uint8_t *forest);
+
 /* The marked vertices as seen from their outside: links between marks and mass events of marks,
  * appended.  mark[v] is the number of the mark at vertex v, or QFZ_NONE, and is overwritten.
  * at_zero: working memory, zero for each vertex, and zero again afterwards.  Items of numbers

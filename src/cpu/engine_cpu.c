@@ -184,26 +184,19 @@ static qfz_status tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, in
 
 /* ---- The area filter. */
 static qfz_status filter_summarise(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                                   uint8_t *zeroed, qfz_summary *summary, qfz_error *err)
+                                   const qfz_edge_bits *bits, qfz_summary *summary, qfz_error *err)
 {
     QFZ_TRY(qfz_summary_take_ring(summary, &worker->tile, worker->rule, err));
-    return qfz_filter_tile_summarise(&worker->filter, &worker->tile, box, row_mass, zeroed, summary,
+    return qfz_filter_tile_summarise(&worker->filter, &worker->tile, box, row_mass, bits, summary,
                                      err);
 }
 
 static qfz_status filter_resolve(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                                 const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err)
+                                 const qfz_exterior *exterior, const qfz_edge_bits *bits,
+                                 qfz_error *err)
 {
-    return qfz_filter_tile_resolve(&worker->filter, &worker->tile, box, row_mass, exterior, zeroed,
-                                   NULL, err);
-}
-
-static qfz_status filter_forest(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                                const qfz_exterior *exterior, uint8_t *zeroed, uint8_t *forest,
-                                qfz_error *err)
-{
-    return qfz_filter_tile_resolve(&worker->filter, &worker->tile, box, row_mass, exterior, zeroed,
-                                   forest, err);
+    return qfz_filter_tile_resolve(&worker->filter, &worker->tile, box, row_mass, exterior, bits,
+                                   err);
 }
 
 static int64_t filter_kept_bytes(const qfz_worker *worker)
@@ -211,24 +204,23 @@ static int64_t filter_kept_bytes(const qfz_worker *worker)
     return qfz_filter_tile_kept_bytes(&worker->filter);
 }
 
-static qfz_status filter_keep(const qfz_worker *worker, const uint8_t *zeroed,
+static qfz_status filter_keep(const qfz_worker *worker, const qfz_edge_bits *bits,
                               qfz_filter_kept **kept, qfz_error *err)
 {
-    return qfz_filter_tile_keep(&worker->filter, zeroed, kept, err);
+    return qfz_filter_tile_keep(&worker->filter, bits, kept, err);
 }
 
 static qfz_status filter_resolve_kept(qfz_worker *worker, const qfz_image *tile, qfz_box box,
                                       const qfz_filter_kept *kept, const qfz_exterior *exterior,
-                                      uint8_t *zeroed, qfz_error *err)
+                                      const qfz_edge_bits *bits, qfz_error *err)
 {
     worker->tile = *tile;
-    return qfz_filter_tile_resolve_kept(&worker->filter, tile, box, kept, exterior, zeroed, err);
+    return qfz_filter_tile_resolve_kept(&worker->filter, tile, box, kept, exterior, bits, err);
 }
 
 static const qfz_engine_filter filter = {
     .summarise = filter_summarise,
     .resolve = filter_resolve,
-    .forest = filter_forest,
     .kept_bytes = filter_kept_bytes,
     .keep = filter_keep,
     .resolve_kept = filter_resolve_kept,

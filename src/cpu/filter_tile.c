@@ -123,7 +123,7 @@ static sizes start_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box)
 typedef struct wanted {
     const uint64_t *row_mass;
     bool is_open_ring, is_complete;
-    uint8_t *zeroed, *forest;
+    qfz_edge_bits bits;
 } wanted;
 
 static void make_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box, const wanted *want)
@@ -133,8 +133,8 @@ static void make_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box, c
     graph->row_mass = want->row_mass;
     graph->is_open_ring = want->is_open_ring;
     graph->is_complete = want->is_complete;
-    graph->zeroed = want->zeroed;
-    graph->forest = want->forest;
+    graph->zeroed = want->bits.zeroed;
+    graph->forest = want->bits.forest;
 #pragma omp parallel num_threads(n.n_blocks < f->n_threads ? (int)n.n_blocks : f->n_threads)
     {
 #pragma omp for schedule(dynamic, 1)
@@ -168,11 +168,13 @@ static qfz_status set_ring_weights(const qfz_image *tile, const uint64_t *row_ma
 }
 
 qfz_status qfz_filter_tile_summarise(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
-                                     const uint64_t *row_mass, uint8_t *zeroed,
+                                     const uint64_t *row_mass, const qfz_edge_bits *bits,
                                      qfz_summary *summary, qfz_error *err)
 {
-    const wanted want = {
-        .row_mass = row_mass, .is_open_ring = true, .is_complete = true, .zeroed = zeroed};
+    const wanted want = {.row_mass = row_mass,
+                         .is_open_ring = true,
+                         .is_complete = true,
+                         .bits = bits ? *bits : (qfz_edge_bits){0}};
     const qfz_filter_outside outside = {.mark = f->mark,
                                         .at_zero = f->at_zero,
                                         .links = &summary->links,
@@ -224,19 +226,6 @@ static void set_found(const qfz_filter_tile *f, int64_t n_own)
     }
 }
 
-static void take_crossing(const qfz_filter_graph *graph, const qfz_exterior *exterior)
-{
-    const qfz_image *const tile = graph->tile;
-    for (int64_t i = 0; i < exterior->n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(tile->h, tile->w, i, &y, &x);
-        graph->zeroed[y * tile->w + x] |= exterior->zeroed[i];
-        for (int d = 0; graph->forest && d < qfz_n_dirs(&graph->rule); d++)
-            if (exterior->cross[d * exterior->n_ring + i] > 0)
-                graph->forest[y * tile->w + x] |= (uint8_t)(1u << d);
-    }
-}
-
 /* The graph has the tile's own items; zeroed and forest have the bits of the edges inside blocks.
  */
 static qfz_status resolve_graph(qfz_filter_tile *f, const qfz_exterior *exterior, qfz_error *err)
@@ -247,19 +236,20 @@ static qfz_status resolve_graph(qfz_filter_tile *f, const qfz_exterior *exterior
     qfz_filter_sort(&f->items);
     qfz_filter_resolve(&f->items, &f->sets, f->graph.rule.min_mass, f->found);
     set_found(f, n_own);
-    if (exterior) take_crossing(&f->graph, exterior);
+    if (exterior)
+        qfz_filter_take_crossing(exterior, f->graph.tile->h, f->graph.tile->w,
+                                 qfz_n_dirs(&f->graph.rule), f->graph.zeroed, f->graph.forest);
     return QFZ_OK;
 }
 
 qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
                                    const uint64_t *row_mass, const qfz_exterior *exterior,
-                                   uint8_t *zeroed, uint8_t *forest, qfz_error *err)
+                                   const qfz_edge_bits *bits, qfz_error *err)
 {
     const wanted want = {.row_mass = row_mass,
                          .is_open_ring = exterior != NULL,
-                         .is_complete = forest != NULL,
-                         .zeroed = zeroed,
-                         .forest = forest};
+                         .is_complete = bits->forest != NULL,
+                         .bits = *bits};
     if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
     make_graph(f, tile, box, &want);
     return resolve_graph(f, exterior, err);
@@ -269,8 +259,8 @@ qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qf
 struct qfz_filter_kept {
     int64_t n_px, n_items;
     uint32_t n_vertices;
-    uint8_t *zeroed; /* two pixels a byte */
-    uint32_t *gate;  /* these and the weights by vertex */
+    uint8_t *zeroed, *forest; /* two pixels a byte; forest: NULL unless the rule wants it */
+    uint32_t *gate;           /* these and the weights by vertex */
     uint64_t *weight;
     uint32_t *u, *v; /* these and the masses by item */
     uint64_t *mass;
@@ -285,7 +275,8 @@ static int64_t kept_px(const qfz_filter_tile *f)
 int64_t qfz_filter_tile_kept_bytes(const qfz_filter_tile *f)
 {
     const int64_t word = sizeof(uint32_t), wide = sizeof(uint64_t);
-    return qfz_packed_bits_bytes(kept_px(f)) + f->sets.n * (word + wide) +
+    const int n_planes = f->graph.rule.wants_forest ? 2 : 1;
+    return n_planes * qfz_packed_bits_bytes(kept_px(f)) + f->sets.n * (word + wide) +
            f->items.n * (2 * word + wide + (int64_t)sizeof(qfz_filter_key));
 }
 
@@ -295,8 +286,17 @@ int64_t qfz_filter_tile_kept_bytes(const qfz_filter_tile *f)
         memcpy(to, from, (size_t)(n) * sizeof *(to));                                              \
     } while (0)
 
-static qfz_status copy_graph(const qfz_filter_tile *f, const uint8_t *zeroed, qfz_filter_kept *kept,
-                             qfz_error *err)
+/* bits: NULL, as in qfz_edge_bits. */
+static qfz_status copy_bits(const uint8_t *bits, int64_t n, uint8_t **packed, qfz_error *err)
+{
+    if (!bits) return QFZ_OK;
+    QFZ_TRY(QFZ_NEW_LARGE(packed, qfz_packed_bits_bytes(n), err));
+    qfz_pack_bits(bits, n, *packed);
+    return QFZ_OK;
+}
+
+static qfz_status copy_graph(const qfz_filter_tile *f, const qfz_edge_bits *bits,
+                             qfz_filter_kept *kept, qfz_error *err)
 {
     kept->n_px = kept_px(f);
     kept->n_items = f->items.n;
@@ -307,17 +307,16 @@ static qfz_status copy_graph(const qfz_filter_tile *f, const uint8_t *zeroed, qf
     COPY(kept->v, f->items.v, f->items.n, err);
     COPY(kept->mass, f->items.mass, f->items.n, err);
     COPY(kept->key, f->items.key, f->items.n, err);
-    QFZ_TRY(QFZ_NEW_LARGE(&kept->zeroed, qfz_packed_bits_bytes(kept->n_px), err));
-    qfz_pack_bits(zeroed, kept->n_px, kept->zeroed);
-    return QFZ_OK;
+    QFZ_TRY(copy_bits(bits->zeroed, kept->n_px, &kept->zeroed, err));
+    return copy_bits(bits->forest, kept->n_px, &kept->forest, err);
 }
 
-qfz_status qfz_filter_tile_keep(const qfz_filter_tile *f, const uint8_t *zeroed,
+qfz_status qfz_filter_tile_keep(const qfz_filter_tile *f, const qfz_edge_bits *bits,
                                 qfz_filter_kept **out, qfz_error *err)
 {
     qfz_filter_kept *kept = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&kept, 1, err));
-    const qfz_status st = copy_graph(f, zeroed, kept, err);
+    const qfz_status st = copy_graph(f, bits, kept, err);
     if (st == QFZ_OK)
         *out = kept;
     else
@@ -329,6 +328,7 @@ void qfz_filter_kept_drop(qfz_filter_kept *kept)
 {
     if (!kept) return;
     free(kept->zeroed);
+    free(kept->forest);
     free(kept->gate);
     free(kept->weight);
     free(kept->u);
@@ -340,13 +340,13 @@ void qfz_filter_kept_drop(qfz_filter_kept *kept)
 
 qfz_status qfz_filter_tile_resolve_kept(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
                                         const qfz_filter_kept *kept, const qfz_exterior *exterior,
-                                        uint8_t *zeroed, qfz_error *err)
+                                        const qfz_edge_bits *bits, qfz_error *err)
 {
     const size_t n = (size_t)kept->n_items;
     QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
     (void)start_graph(f, tile, box);
-    f->graph.zeroed = zeroed;
-    f->graph.forest = NULL;
+    f->graph.zeroed = bits->zeroed;
+    f->graph.forest = bits->forest;
     memcpy(f->graph.gate, kept->gate, kept->n_vertices * sizeof *kept->gate);
     memcpy(f->sets.weight, kept->weight, kept->n_vertices * sizeof *kept->weight);
     memcpy(f->items.u, kept->u, n * sizeof *kept->u);
@@ -354,6 +354,7 @@ qfz_status qfz_filter_tile_resolve_kept(qfz_filter_tile *f, const qfz_image *til
     memcpy(f->items.mass, kept->mass, n * sizeof *kept->mass);
     memcpy(f->items.key, kept->key, n * sizeof *kept->key);
     f->items.n = kept->n_items;
-    qfz_unpack_bits(kept->zeroed, kept->n_px, zeroed);
+    qfz_unpack_bits(kept->zeroed, kept->n_px, bits->zeroed);
+    if (bits->forest) qfz_unpack_bits(kept->forest, kept->n_px, bits->forest);
     return resolve_graph(f, exterior, err);
 }

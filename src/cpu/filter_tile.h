@@ -26,20 +26,20 @@ qfz_status qfz_filter_tile_init(qfz_filter_tile *f, const qfz_rule *rule, int64_
 void qfz_filter_tile_fini(qfz_filter_tile *f);
 int64_t qfz_filter_tile_bytes(const qfz_rule *rule, int64_t h, int64_t w);
 
-/* As in qfz_engine_filter; the summary has the ring's values.  forest may be NULL. */
+/* As in qfz_engine_filter; the summary has the ring's values. */
 qfz_status qfz_filter_tile_summarise(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
-                                     const uint64_t *row_mass, uint8_t *zeroed,
+                                     const uint64_t *row_mass, const qfz_edge_bits *bits,
                                      qfz_summary *summary, qfz_error *err);
 qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
                                    const uint64_t *row_mass, const qfz_exterior *exterior,
-                                   uint8_t *zeroed, uint8_t *forest, qfz_error *err);
+                                   const qfz_edge_bits *bits, qfz_error *err);
 
 int64_t qfz_filter_tile_kept_bytes(const qfz_filter_tile *f);
-qfz_status qfz_filter_tile_keep(const qfz_filter_tile *f, const uint8_t *zeroed,
+qfz_status qfz_filter_tile_keep(const qfz_filter_tile *f, const qfz_edge_bits *bits,
                                 qfz_filter_kept **kept, qfz_error *err);
 qfz_status qfz_filter_tile_resolve_kept(qfz_filter_tile *f, const qfz_image *tile, qfz_box box,
                                         const qfz_filter_kept *kept, const qfz_exterior *exterior,
-                                        uint8_t *zeroed, qfz_error *err);
+                                        const qfz_edge_bits *bits, qfz_error *err);
 void qfz_filter_kept_drop(qfz_filter_kept *kept); /* NULL is allowed */
 
 #endif

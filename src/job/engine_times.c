@@ -6,7 +6,8 @@
 /* Nanoseconds of one thread per pixel: seconds times threads divided by pixels, the GPU's without
  * its start.  All from one kind of machine, a H200 with 16 cores, and from the tables that
  * docs/dev/measurements/2026-11-23-disk.md, "The engine that finishes first", names; a curve's from
- * 2026-11-27-gpu-curve.md there.  gpu 0: the CUDA engine has not this task. */
+ * 2026-11-27-gpu-curve.md there, a tree's from 2026-11-27-gpu-tree.md.  gpu 0: the CUDA engine has
+ * not this task. */
 typedef struct rates {
     double cpu, gpu;
 } rates;
@@ -15,13 +16,13 @@ typedef struct rates {
  * measured. */
 static const rates rates_of[] = {
     [QFZ_LABEL] = {44, 44},   [QFZ_SIMPLIFY] = {94, 53}, [QFZ_SALIENCY] = {133, 98},
-    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {52, 4.8},   [QFZ_FOREST] = {200, 0},
+    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {52, 4.8},   [QFZ_FOREST] = {214, 172},
     [QFZ_REGIONS] = {350, 0},
 };
 
 static const rates filtered_rates_of[] = {
     [QFZ_LABEL] = {140, 95},  [QFZ_SIMPLIFY] = {212, 122}, [QFZ_SALIENCY] = {188, 120},
-    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {140, 29},     [QFZ_FOREST] = {200, 0},
+    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {140, 29},     [QFZ_FOREST] = {214, 172},
     [QFZ_REGIONS] = {350, 0},
 };
 

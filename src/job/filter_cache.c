@@ -28,18 +28,17 @@ void qfz_filter_cache_close(qfz_filter_cache *cache)
 bool qfz_filter_cache_keeps(const qfz_filter_cache *cache)
 {
     const qfz_setup *const setup = cache->setup;
-    return cache->tiles->result_room > 0 && setup->engine->filter->keep &&
-           !setup->rule.wants_forest;
+    return cache->tiles->result_room > 0 && setup->engine->filter->keep;
 }
 
 qfz_status qfz_filter_cache_keep(qfz_filter_cache *cache, const qfz_worker *worker, int64_t tile,
-                                 const uint8_t *zeroed, qfz_error *err)
+                                 const qfz_edge_bits *bits, qfz_error *err)
 {
     const qfz_engine_filter *const filter = cache->setup->engine->filter;
     qfz_filter_cache_entry *const entry = &cache->entries[tile];
     const int64_t bytes = filter->kept_bytes(worker);
     if (!qfz_tile_cache_take_room(cache->tiles, bytes)) return QFZ_OK;
-    const qfz_status st = filter->keep(worker, zeroed, &entry->kept, err);
+    const qfz_status st = filter->keep(worker, bits, &entry->kept, err);
     if (st == QFZ_OK)
         entry->kept_bytes = bytes;
     else
@@ -63,10 +62,10 @@ void qfz_filter_cache_drop_kept(qfz_filter_cache *cache, int64_t tile)
 
 /* ---- Bits. */
 qfz_status qfz_filter_cache_put(qfz_filter_cache *cache, int64_t tile, int64_t n,
-                                const uint8_t *zeroed, const uint8_t *forest, qfz_error *err)
+                                const qfz_edge_bits *bits, qfz_error *err)
 {
     qfz_filter_cache_entry *const entry = &cache->entries[tile];
-    const int64_t plane = qfz_packed_bits_bytes(n), bytes = forest ? 2 * plane : plane;
+    const int64_t plane = qfz_packed_bits_bytes(n), bytes = bits->forest ? 2 * plane : plane;
     int64_t all;
     if (entry->bits) return QFZ_OK;
 #pragma omp atomic capture
@@ -77,8 +76,8 @@ qfz_status qfz_filter_cache_put(qfz_filter_cache *cache, int64_t tile, int64_t n
         cache->bits_bytes -= bytes;
         return QFZ_OK;
     }
-    qfz_pack_bits(zeroed, n, entry->bits);
-    if (forest) qfz_pack_bits(forest, n, entry->bits + plane);
+    qfz_pack_bits(bits->zeroed, n, entry->bits);
+    if (bits->forest) qfz_pack_bits(bits->forest, n, entry->bits + plane);
     return QFZ_OK;
 }
 
@@ -87,10 +86,10 @@ bool qfz_filter_cache_has(const qfz_filter_cache *cache, int64_t tile)
     return cache->entries[tile].bits != NULL;
 }
 
-void qfz_filter_cache_get(const qfz_filter_cache *cache, int64_t tile, int64_t n, uint8_t *zeroed,
-                          uint8_t *forest)
+void qfz_filter_cache_get(const qfz_filter_cache *cache, int64_t tile, int64_t n,
+                          const qfz_edge_bits *bits)
 {
-    const uint8_t *const bits = cache->entries[tile].bits;
-    qfz_unpack_bits(bits, n, zeroed);
-    if (forest) qfz_unpack_bits(bits + qfz_packed_bits_bytes(n), n, forest);
+    const uint8_t *const packed = cache->entries[tile].bits;
+    qfz_unpack_bits(packed, n, bits->zeroed);
+    if (bits->forest) qfz_unpack_bits(packed + qfz_packed_bits_bytes(n), n, bits->forest);
 }

@@ -35,17 +35,17 @@ bool qfz_filter_cache_keeps(const qfz_filter_cache *cache);
 
 /* Keeps what the worker has just found for a summary, if there is room. */
 qfz_status qfz_filter_cache_keep(qfz_filter_cache *cache, const qfz_worker *worker, int64_t tile,
-                                 const uint8_t *zeroed, qfz_error *err);
+                                 const qfz_edge_bits *bits, qfz_error *err);
 
 /* What is kept of a tile; NULL: nothing. */
 const qfz_filter_kept *qfz_filter_cache_kept(const qfz_filter_cache *cache, int64_t tile);
 void qfz_filter_cache_drop_kept(qfz_filter_cache *cache, int64_t tile);
 
-/* Stores the bits of a tile of n pixels, if there is room.  forest may be NULL. */
+/* Stores the bits of a tile of n pixels, if there is room. */
 qfz_status qfz_filter_cache_put(qfz_filter_cache *cache, int64_t tile, int64_t n,
-                                const uint8_t *zeroed, const uint8_t *forest, qfz_error *err);
+                                const qfz_edge_bits *bits, qfz_error *err);
 bool qfz_filter_cache_has(const qfz_filter_cache *cache, int64_t tile);
-void qfz_filter_cache_get(const qfz_filter_cache *cache, int64_t tile, int64_t n, uint8_t *zeroed,
-                          uint8_t *forest);
+void qfz_filter_cache_get(const qfz_filter_cache *cache, int64_t tile, int64_t n,
+                          const qfz_edge_bits *bits);
 
 #endif

@@ -32,9 +32,9 @@ static qfz_status thread_open(qfz_filter_stage *stage, int i, qfz_error *err)
 {
     const qfz_tiling *const t = &stage->setup->tiling;
     qfz_filter_thread *const thread = &stage->threads[i];
-    QFZ_TRY(QFZ_NEW_LARGE(&thread->zeroed, t->tile_h * t->tile_w, err));
+    QFZ_TRY(QFZ_NEW_LARGE(&thread->bits.zeroed, t->tile_h * t->tile_w, err));
     if (stage->rule.wants_forest)
-        QFZ_TRY(QFZ_NEW_LARGE(&thread->forest, t->tile_h * t->tile_w, err));
+        QFZ_TRY(QFZ_NEW_LARGE(&thread->bits.forest, t->tile_h * t->tile_w, err));
     return is_by_area(stage->setup) ? QFZ_NEW(&thread->row_mass, t->tile_h, err) : QFZ_OK;
 }
 
@@ -91,8 +91,8 @@ void qfz_filter_stage_close(qfz_filter_stage *stage)
     for (int device = 0; stage->n > 0 && device < stage->setup->choice.n_devices; device++)
         workers_close(stage, device);
     for (int i = 0; i < stage->n; i++) {
-        free(stage->threads[i].zeroed);
-        free(stage->threads[i].forest);
+        free(stage->threads[i].bits.zeroed);
+        free(stage->threads[i].bits.forest);
         free(stage->threads[i].row_mass);
     }
     free(stage->threads);
@@ -115,16 +115,16 @@ qfz_status qfz_filter_stage_summarise(qfz_filter_stage *stage, const qfz_thread_
 {
     qfz_worker *const worker = stage->workers[thread];
     const qfz_filter_thread *const own = &stage->threads[thread];
-    uint8_t *const zeroed = qfz_filter_cache_keeps(&stage->cache) ? own->zeroed : NULL;
+    const qfz_edge_bits *const bits = qfz_filter_cache_keeps(&stage->cache) ? &own->bits : NULL;
     qfz_summary summary;
     qfz_status st;
     QFZ_TRY(weigh_rows(stage, context, thread, err));
     QFZ_TRY(qfz_summary_init(&summary, context->box, &stage->rule, err));
     QFZ_TRY_OR(st, cleanup,
-               stage->setup->engine->filter->summarise(worker, context->box, own->row_mass, zeroed,
+               stage->setup->engine->filter->summarise(worker, context->box, own->row_mass, bits,
                                                        &summary, err));
     QFZ_TRY_OR(st, cleanup, qfz_stitch_put(stage->stitch, tile, &summary, err));
-    if (zeroed) st = qfz_filter_cache_keep(&stage->cache, worker, tile, zeroed, err);
+    if (bits) st = qfz_filter_cache_keep(&stage->cache, worker, tile, bits, err);
 
 cleanup:
     qfz_summary_fini(&summary);
@@ -140,11 +140,8 @@ static qfz_status find_edges(const qfz_filter_stage *stage, const qfz_thread_con
     const qfz_filter_thread *const own = &stage->threads[thread];
     qfz_worker *const worker = stage->workers[thread];
     const qfz_box box = context->box;
-    if (kept)
-        return filter->resolve_kept(worker, &context->tile, box, kept, exterior, own->zeroed, err);
-    if (own->forest)
-        return filter->forest(worker, box, own->row_mass, exterior, own->zeroed, own->forest, err);
-    return filter->resolve(worker, box, own->row_mass, exterior, own->zeroed, err);
+    return kept ? filter->resolve_kept(worker, &context->tile, box, kept, exterior, &own->bits, err)
+                : filter->resolve(worker, box, own->row_mass, exterior, &own->bits, err);
 }
 
 static qfz_status find_tile(qfz_filter_stage *stage, const qfz_thread_context *context, int thread,
@@ -175,10 +172,9 @@ qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_co
     const qfz_filter_thread *const own = &stage->threads[thread];
     const int64_t n = context->tile.h * context->tile.w;
     if (qfz_filter_cache_has(&stage->cache, tile)) {
-        qfz_filter_cache_get(&stage->cache, tile, n, own->zeroed, own->forest);
+        qfz_filter_cache_get(&stage->cache, tile, n, &own->bits);
         return QFZ_OK;
     }
     QFZ_TRY(find_tile(stage, context, thread, tile, err));
-    return stays ? qfz_filter_cache_put(&stage->cache, tile, n, own->zeroed, own->forest, err)
-                 : QFZ_OK;
+    return stays ? qfz_filter_cache_put(&stage->cache, tile, n, &own->bits, err) : QFZ_OK;
 }

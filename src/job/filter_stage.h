@@ -18,8 +18,7 @@
 
 /* What a thread owns for the filter, beside its context. */
 typedef struct qfz_filter_thread {
-    uint8_t *zeroed;    /* of a whole tile, as in qfz_image */
-    uint8_t *forest;    /* of a whole tile, as of qfz_engine_filter; NULL: not wanted */
+    qfz_edge_bits bits; /* of a whole tile */
     uint64_t *row_mass; /* weight of a pixel in each row of the tile; NULL: 1 each */
 } qfz_filter_thread;
 
@@ -55,8 +54,8 @@ qfz_status qfz_filter_stage_summarise(qfz_filter_stage *stage, const qfz_thread_
 /* True if qfz_filter_stage_resolve() needs the tile loaded in the thread's worker. */
 bool qfz_filter_stage_needs_tile(const qfz_filter_stage *stage, int64_t tile);
 
-/* Fills threads[thread].zeroed, and forest where it is wanted, for the tile of the context, which
- * is loaded in the thread's worker if it needs to be.  stays: a later pass may want them again. */
+/* Fills threads[thread].bits for the tile of the context, which is loaded in the thread's worker if
+ * it needs to be.  stays: a later pass may want them again. */
 qfz_status qfz_filter_stage_resolve(qfz_filter_stage *stage, const qfz_thread_context *context,
                                     int thread, int64_t tile, bool stays, qfz_error *err);
 

@@ -12,7 +12,7 @@ enum { SOME_ROWS = 1024, NEIGHBOURS = 6 };
 typedef struct making {
     qfz_run *run;
     const qfz_thread_context *context;
-    const uint8_t *forest; /* bits of each pixel, as of qfz_engine_filter */
+    const uint8_t *forest; /* as in qfz_edge_bits */
     qfz_image image;       /* the tile with its own levels */
     qfz_exterior exterior; /* of the filter */
     const void *labels;
@@ -31,7 +31,7 @@ typedef struct making {
 
 static const uint8_t *forest_of(const qfz_run *run, const qfz_thread_context *context)
 {
-    return run->filter.threads[context - run->contexts.list].forest;
+    return run->filter.threads[context - run->contexts.list].bits.forest;
 }
 
 int64_t qfz_forest_rows_count(const qfz_run *run, const qfz_thread_context *context)

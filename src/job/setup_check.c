@@ -28,16 +28,6 @@ static qfz_status check_count_only(const qfz_job *job, qfz_error *err)
     return QFZ_OK;
 }
 
-/* A forest is for the CPU engine. */
-static qfz_status check_engine(const qfz_job *job, qfz_error *err)
-{
-    const bool needs_gpu = job->engine == QFZ_ENGINE_CUDA || job->gpus || job->gpu_memory_bytes;
-    if (!needs_gpu || job->task != QFZ_FOREST) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG,
-                    "the CUDA engine computes no tree; leave out --engine, --gpus and "
-                    "--gpu-memory");
-}
-
 static qfz_status check_forest(const qfz_job *job, qfz_error *err)
 {
     if (job->task != QFZ_FOREST)
@@ -62,7 +52,6 @@ qfz_status qfz_setup_check(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG, "source and output must be named");
     QFZ_TRY(qfz_criterion_check(m, err));
     QFZ_TRY(check_count_only(job, err));
-    QFZ_TRY(check_engine(job, err));
     QFZ_TRY(check_forest(job, err));
     QFZ_TRY(qfz_regions_check_of_task(job, err));
     if (job->tile_px < 0) return qfz_fail(err, QFZ_EARG, "tile side is %d", job->tile_px);

@@ -17,13 +17,17 @@ static void context_close(qfz_thread_context *context)
     free(context->records);
 }
 
-/* Bytes of the pixels that are read at a time: whole tiles, or parts of them for an engine that
- * takes rows as they are read. */
+bool qfz_reads_whole_tiles(const qfz_setup *setup)
+{
+    return !setup->engine->stream || setup->rule.wants_forest;
+}
+
+/* Bytes of the pixels that are read at a time. */
 static int64_t read_bytes(const qfz_setup *setup, const qfz_source *source)
 {
     const qfz_source_info *const info = &setup->info;
     const int64_t h = setup->tiling.tile_h, w = setup->tiling.tile_w;
-    const int64_t px = setup->engine->stream ? qfz_source_part_px(source, h, w) : h * w;
+    const int64_t px = qfz_reads_whole_tiles(setup) ? h * w : qfz_source_part_px(source, h, w);
     return px * info->n_planes * (int64_t)qfz_type_bytes(info->type);
 }
 

@@ -37,6 +37,10 @@ typedef struct qfz_thread_contexts {
     int64_t end_tile;         /* ... and the end of the range */
 } qfz_thread_contexts;
 
+/* True if a context has the pixels of a whole tile: an engine that takes rows as they are read
+ * needs but some of them at a time, and the rows of a forest have levels of pixels. */
+bool qfz_reads_whole_tiles(const qfz_setup *setup);
+
 /* The index of the first of n contexts of a device; the contexts of a device are neighbours. */
 int qfz_first_context(const qfz_setup *setup, int n, int64_t device);
 

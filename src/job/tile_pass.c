@@ -133,7 +133,7 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
                                 .pixels = pixels,
                                 .valid = entry->valid ? entry->valid : context->valid,
                                 .edges = context->edges,
-                                .zeroed = is_filtered ? filter->threads[thread].zeroed : NULL};
+                                .zeroed = is_filtered ? filter->threads[thread].bits.zeroed : NULL};
     if (context->edges)
         QFZ_TRY(qfz_source_read_edges(context->source, context->box, context->edges, err));
     if (keeps_results(run) && qfz_tile_cache_resume(&run->cache, worker, &context->tile, tile))
@@ -141,9 +141,10 @@ static qfz_status load_tile(qfz_run *run, qfz_thread_context *context, int threa
     const bool is_known = was_cached && qfz_stitch_has_sum(run->stitch, tile);
     const bool sums = !setup->job->trust_source && !is_known;
     uint64_t sum = 0;
-    QFZ_TRY(was_cached ? load_pixels(setup->engine, &context->tile, worker, also, err)
-                       : read_tile(run, context, worker, also, pixels, is_cached,
-                                   sums ? &sum : NULL, err));
+    QFZ_TRY(was_cached
+                ? load_pixels(setup->engine, &context->tile, worker, also, err)
+                : read_tile(run, context, worker, also, pixels,
+                            is_cached || qfz_reads_whole_tiles(setup), sums ? &sum : NULL, err));
     if (was_cached && sums) sum = sum_of_pixels(&context->tile);
     if (sums) QFZ_TRY(check_sum(run, context, tile, sum, err));
     if (!is_filtered) return QFZ_OK;

@@ -85,21 +85,12 @@ static qfz_status choose_cuda(qfz_choice *choice, const qfz_device_request *requ
     return QFZ_OK;
 }
 
-static qfz_status can(const qfz_choice *choice, qfz_device device, const qfz_rule *rule,
-                      qfz_kind kind, qfz_error *err)
-{
-    if (rule->wants_forest && !choice->engine->filter->forest)
-        return qfz_fail(err, QFZ_EGPU,
-                        "the CUDA engine makes no table of the hierarchy; use --engine cpu");
-    return qfz_gpu_can(device, rule, kind, err);
-}
-
 qfz_status qfz_choice_settle(qfz_choice *choice, qfz_engine_choice requested, const qfz_rule *rule,
                              qfz_kind kind, qfz_error *err)
 {
     if (!choice->device_memory_bytes) return QFZ_OK;
     for (int i = 0; i < choice->n_devices; i++) {
-        const qfz_status st = can(choice, choice->devices[i], rule, kind, err);
+        const qfz_status st = qfz_gpu_can(choice->devices[i], rule, kind, err);
         if (st == QFZ_OK) continue;
         if (requested != QFZ_ENGINE_AUTO) return st;
         qfz_choose_cpu(choice, err);

@@ -31,9 +31,10 @@ qfz_status qfz_session_prepare_filter(qfz_session *s, qfz_error *err)
 qfz_status qfz_session_filter(qfz_session *s, qfz_error *err)
 {
     const qfz_box box = {.y1 = s->image.h, .x1 = s->image.w};
+    const qfz_edge_bits bits = {.zeroed = s->zeroed};
     if (!s->zeroed || s->has_zeroed) return QFZ_OK;
     QFZ_TRY(qfz_session_advance(s, 0.15, "filter", err));
-    QFZ_TRY(s->filter_engine->filter->resolve(s->filter_worker, box, NULL, NULL, s->zeroed, err));
+    QFZ_TRY(s->filter_engine->filter->resolve(s->filter_worker, box, NULL, NULL, &bits, err));
     for (int64_t p = 0; s->given_zeroed && p < qfz_session_n_px(s); p++)
         s->zeroed[p] |= s->given_zeroed[p];
     s->has_zeroed = true;

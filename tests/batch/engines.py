@@ -4,8 +4,8 @@ bytes of one process with the CPU engine.  Skipped where there is no GPU."""
 import re
 import sys
 
-from batch import (EDGES, TASKS, Test, command, content, in_phase, need, on_ranks, patches, ranks_of, run,
-                   write_raster)
+from batch import (EDGES, TASKS, TREES, Test, command, content, in_phase, need, on_ranks, patches, ranks_of,
+                   run, write_raster)
 
 need("gdal_translate", "gdalinfo")
 RANKS = on_ranks(sys.argv)
@@ -63,7 +63,8 @@ def in_phases(task, wanted, n, method=None):
         job = in_phase(by(ENGINES[turn % 2], words, method), name, "work_" + stem, part, n)
         runs(job, f"{task}: {name} {part}/{n}")
 
-    for name in ("summarise", "stitch") * (2 if "simplify" in task else 1) + ("resolve",):
+    n_rounds = 2 if "simplify" in task or "tree" in task else 1
+    for name in ("summarise", "stitch") * n_rounds + ("resolve",):
         for part in range(1, n + 1) if name != "stitch" else (0,):
             phase(name, part)
     test.compare(outputs, wanted, f"{task} in phases, {n} parts")
@@ -142,6 +143,19 @@ for job in (*TASKS, *EDGES):
             by_ranks(job, extra, want, 3 if RANKS else 1, 2 if RANKS else 1, method)
         if not RANKS and not extra and job in TREE_METHODS:
             in_phases(job, want, 2, TREE_METHODS[job][0])
+for job in TREES:
+    for extra in ([], ["--edges", "levels_8.tif"]):
+        if extra:
+            extra = extra if job != "tree" else [*extra, "--connectivity", "8"]
+        want = reference(job, extra)
+        if RANKS:
+            for ranks, cuda_ranks in ((1, 1), (3, 2), (4, 4)):
+                by_ranks(job, extra, want, ranks, cuda_ranks)
+        elif extra:
+            by_ranks(job, extra, want, 1, 1)
+            by_ranks(job, [*extra, "--gpus", "0", "--gpu-memory", "4MB", "--overwrite"], want, 1, 1)
+        else:
+            in_phases(job, want, 3)
 if not RANKS:
     several_alphas("label")
     several_alphas("label", *FILTER)

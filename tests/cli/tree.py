@@ -86,7 +86,6 @@ def bad_input():
     refuse("no_tree", "scene.tif", "no_zones.tif", "no_tree.unknown")
     refuse("no_folder", "scene.tif", "no_zones.tif", "no_folder/tree.csv")
     refuse("not an option of qfz tree", "--alpha", "3", "scene.tif", "no_zones.tif", "no_tree.csv")
-    refuse("CUDA engine computes no tree", "--engine", "cuda", "scene.tif", "no_zones.tif", "no_tree.csv")
     refuse("missing.tif", "missing.tif", "no_zones.tif", "no_tree.csv")
 
 

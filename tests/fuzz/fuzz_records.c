@@ -134,15 +134,15 @@ static qfz_status resolve_tile(job *j, int64_t t, qfz_error *err)
 {
     qfz_exterior e;
     uint8_t zeroed[MOST_PX], forest[MOST_PX];
+    const qfz_edge_bits bits = {zeroed, j->p->rule.wants_forest ? forest : NULL};
     QFZ_TRY(load(j, t, err));
     QFZ_TRY(qfz_stitch_exterior(j->stitch, t, &e, err));
     const qfz_exterior *const exterior = e.n_ring ? &e : NULL;
     const qfz_engine *const engine = &qfz_engine_cpu;
     const qfz_status st =
-        j->p->kind == QFZ_LEVELS ? engine->saliency(j->worker, exterior, 4, j->out, err)
-        : j->p->rule.wants_forest
-            ? engine->filter->forest(j->worker, j->box, NULL, exterior, zeroed, forest, err)
-            : engine->filter->resolve(j->worker, j->box, NULL, exterior, zeroed, err);
+        j->p->kind == QFZ_LEVELS
+            ? engine->saliency(j->worker, exterior, 4, j->out, err)
+            : engine->filter->resolve(j->worker, j->box, NULL, exterior, &bits, err);
     qfz_exterior_fini(&e);
     return st;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_filter_blocks.c - the CUDA engine's area filter on rasters of several blocks of 64 x 64
  * pixels, whole and in tiles that are stitched, gives the bits of the CPU engine on the whole
- * raster. */
+ * raster; so does its minimum spanning forest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ typedef struct problem {
     const uint64_t *row_mass; /* h, or NULL */
     const void *pixels;       /* planes */
     const uint8_t *valid;
-    const uint32_t *edges; /* planes of levels, or NULL */
-    uint8_t want[MAX_PX];
+    const uint32_t *edges;    /* planes of levels, or NULL */
+    uint8_t want[2 * MAX_PX]; /* zeroed and, if it is wanted, forest behind it */
 } problem;
 
 static uint8_t pixel_room[MAX_PX * MAX_BANDS * 4], valid_room[MAX_PX];
@@ -93,7 +93,9 @@ static void make(problem *p)
                          .distance = (qfz_distance)check_pick(3),
                          .type = type,
                          .n_bands = n_bands,
-                         .min_mass = 2 + (uint64_t)check_pick((int64_t)most[check_pick(5)])};
+                         .min_mass = 2 + (uint64_t)check_pick((int64_t)most[check_pick(5)]),
+                         .wants_forest = check_chance(50)};
+    if (p->rule.wants_forest && check_chance(30)) p->rule.min_mass = 1;
     if (check_chance(5)) p->rule.min_mass = UINT64_C(1) << 40; /* more than blocks can add up */
     p->edges = NULL;
     if (check_chance(30)) {
@@ -104,11 +106,11 @@ static void make(problem *p)
     }
     p->rule.alpha_level = qfz_top_level(&p->rule);
     check_describe("%dx%d, %d bands of type %d, shape %d of %d values, %d %% holes, distance %d, "
-                   "%d-connected, N %llu%s%s",
+                   "%d-connected, N %llu%s%s%s",
                    (int)p->h, (int)p->w, n_bands, (int)type, shape, (int)range, (int)holes,
                    (int)p->rule.distance, p->rule.connectivity,
                    (unsigned long long)p->rule.min_mass, p->row_mass ? ", weights" : "",
-                   p->edges ? ", with edges" : "");
+                   p->edges ? ", with edges" : "", p->rule.wants_forest ? ", forest" : "");
 }
 
 /* ---- Tiles. */
@@ -118,7 +120,7 @@ typedef struct tiles {
     qfz_worker *worker;
     qfz_stitch *stitch;
     qfz_box box;
-    uint8_t pixels[MAX_PX * MAX_BANDS * 4], valid[MAX_PX], got[MAX_PX];
+    uint8_t pixels[MAX_PX * MAX_BANDS * 4], valid[MAX_PX], got[2][MAX_PX];
     uint32_t edges[MAX_PX * QFZ_MAX_DIRS];
 } tiles;
 
@@ -177,20 +179,24 @@ static void open_worker(tiles *t, const qfz_engine *engine)
     ok(engine->open(&t->worker, 1, &spec, &err), &err);
 }
 
-/* to: the bits of the whole raster. */
+/* to: the bits of the whole raster, as in a problem. */
 static void resolve(tiles *t, const qfz_engine *engine, int64_t tile, uint8_t *to)
 {
     qfz_error err = {0};
     qfz_exterior exterior;
     load(t, engine, tile);
     ok(qfz_stitch_exterior(t->stitch, tile, &exterior, &err), &err);
-    ok(engine->filter->resolve(t->worker, t->box, masses_of(t), exterior.n_ring ? &exterior : NULL,
-                               t->got, &err),
-       &err);
+    const qfz_exterior *const from = exterior.n_ring ? &exterior : NULL;
+    const uint64_t *const masses = masses_of(t);
+    const int n_planes = t->p->rule.wants_forest ? 2 : 1;
+    const qfz_edge_bits bits = {t->got[0], n_planes == 2 ? t->got[1] : NULL};
+    ok(engine->filter->resolve(t->worker, t->box, masses, from, &bits, &err), &err);
     qfz_exterior_fini(&exterior);
     const int64_t w = qfz_box_w(t->box);
-    for (int64_t y = t->box.y0; y < t->box.y1; y++)
-        memcpy(to + y * t->p->w + t->box.x0, t->got + (y - t->box.y0) * w, (size_t)w);
+    for (int i = 0; i < n_planes; i++)
+        for (int64_t y = t->box.y0; y < t->box.y1; y++)
+            memcpy(to + i * MAX_PX + y * t->p->w + t->box.x0, t->got[i] + (y - t->box.y0) * w,
+                   (size_t)w);
 }
 
 static void filter_in_tiles(const problem *p, const qfz_engine *engine, int64_t tile_h,
@@ -220,16 +226,19 @@ static void filter_in_tiles(const problem *p, const qfz_engine *engine, int64_t 
 
 static void same_bits(const problem *p, const uint8_t *got, const char *what)
 {
-    for (int64_t i = 0; i < p->h * p->w; i++)
-        if (!CHECK(got[i] == p->want[i], "%s: pixel %d %d has bits %x, not %x", what,
-                   (int)(i / p->w), (int)(i % p->w), got[i], p->want[i]))
+    for (int64_t i = 0; i < p->h * p->w; i++) {
+        const int64_t f = p->rule.wants_forest ? MAX_PX + i : i;
+        if (!CHECK(got[i] == p->want[i] && got[f] == p->want[f],
+                   "%s: pixel %d %d has bits %x %x, not %x %x", what, (int)(i / p->w),
+                   (int)(i % p->w), got[i], got[f], p->want[i], p->want[f]))
             return;
+    }
 }
 
 static void test_case(void)
 {
     static problem p;
-    static uint8_t got[MAX_PX];
+    static uint8_t got[2 * MAX_PX];
     make(&p);
     filter_in_tiles(&p, &qfz_engine_cpu, p.h, p.w, p.want);
     filter_in_tiles(&p, &TEST_ENGINE_TABLE, p.h, p.w, got);

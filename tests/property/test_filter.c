@@ -141,15 +141,15 @@ static void check_crossing(const bench *b, const qfz_exterior *exterior)
 }
 
 /* What has been found of tile t, for its summary, is kept. */
-static void keep_tile(bench *b, int64_t t, bool is_small, const uint8_t *zeroed)
+static void keep_tile(bench *b, int64_t t, bool is_small, const qfz_edge_bits *bits)
 {
     const qfz_engine_filter *const filter = TEST_ENGINE_TABLE.filter;
     qfz_error err = {0};
     const int64_t bytes =
         is_small ? qfz_filter_tile_kept_bytes(b->small) : filter->kept_bytes(b->worker);
     CHECK(bytes >= (b->tile.h * b->tile.w + 1) / 2, "%d bytes are kept", (int)bytes);
-    ok(is_small ? qfz_filter_tile_keep(b->small, zeroed, &b->kept[t], &err)
-                : filter->keep(b->worker, zeroed, &b->kept[t], &err),
+    ok(is_small ? qfz_filter_tile_keep(b->small, bits, &b->kept[t], &err)
+                : filter->keep(b->worker, bits, &b->kept[t], &err),
        &err);
     b->is_small[t] = is_small;
 }
@@ -158,18 +158,20 @@ static void summarise_tile(bench *b, int64_t t, qfz_summary *summary)
 {
     const qfz_engine_filter *const filter = TEST_ENGINE_TABLE.filter;
     const bool is_small = b->small && check_chance(70);
-    const bool keeps = !b->rule->wants_forest && filter->keep && check_chance(50);
-    uint8_t room[FILTER_PX], *const zeroed = keeps ? room : NULL;
+    const bool keeps = filter->keep && check_chance(50);
+    uint8_t zeroed[FILTER_PX], forest[FILTER_PX];
+    const qfz_edge_bits room = {zeroed, b->rule->wants_forest ? forest : NULL};
+    const qfz_edge_bits *const bits = keeps ? &room : NULL;
     qfz_error err = {0};
     b->kept[t] = NULL;
     if (is_small) {
         ok(qfz_summary_take_ring(summary, &b->tile, b->rule, &err), &err);
-        ok(qfz_filter_tile_summarise(b->small, &b->tile, b->box, rows_of(b), zeroed, summary, &err),
+        ok(qfz_filter_tile_summarise(b->small, &b->tile, b->box, rows_of(b), bits, summary, &err),
            &err);
     } else {
-        ok(filter->summarise(b->worker, b->box, rows_of(b), zeroed, summary, &err), &err);
+        ok(filter->summarise(b->worker, b->box, rows_of(b), bits, summary, &err), &err);
     }
-    if (keeps) keep_tile(b, t, is_small, zeroed);
+    if (keeps) keep_tile(b, t, is_small, bits);
 }
 
 static void summarise_filter(bench *b)
@@ -188,28 +190,25 @@ static void summarise_filter(bench *b)
     ok(qfz_stitch_solve(b->stitch, NULL, NULL, &err), &err);
 }
 
-static qfz_status resolve_filter(bench *b, const qfz_exterior *exterior, uint8_t *zeroed,
-                                 uint8_t *forest, qfz_error *err)
+static qfz_status resolve_filter(bench *b, const qfz_exterior *exterior, const qfz_edge_bits *bits,
+                                 qfz_error *err)
 {
-    const qfz_engine_filter *const filter = TEST_ENGINE_TABLE.filter;
     const uint64_t *const rows = rows_of(b);
-    if (b->small && check_chance(70))
-        return qfz_filter_tile_resolve(b->small, &b->tile, b->box, rows, exterior, zeroed, forest,
-                                       err);
-    return forest ? filter->forest(b->worker, b->box, rows, exterior, zeroed, forest, err)
-                  : filter->resolve(b->worker, b->box, rows, exterior, zeroed, err);
+    return b->small && check_chance(70)
+               ? qfz_filter_tile_resolve(b->small, &b->tile, b->box, rows, exterior, bits, err)
+               : TEST_ENGINE_TABLE.filter->resolve(b->worker, b->box, rows, exterior, bits, err);
 }
 
 /* From what is kept, without the tile's pixels. */
-static qfz_status resolve_kept(bench *b, int64_t t, const qfz_exterior *exterior, uint8_t *zeroed,
-                               qfz_error *err)
+static qfz_status resolve_kept(bench *b, int64_t t, const qfz_exterior *exterior,
+                               const qfz_edge_bits *bits, qfz_error *err)
 {
     memset(b->pixels, 0xa5, sizeof b->pixels);
     if (b->is_small[t])
-        return qfz_filter_tile_resolve_kept(b->small, &b->tile, b->box, b->kept[t], exterior,
-                                            zeroed, err);
+        return qfz_filter_tile_resolve_kept(b->small, &b->tile, b->box, b->kept[t], exterior, bits,
+                                            err);
     return TEST_ENGINE_TABLE.filter->resolve_kept(b->worker, &b->tile, b->box, b->kept[t], exterior,
-                                                  zeroed, err);
+                                                  bits, err);
 }
 
 static void drop_kept(bench *b)
@@ -224,7 +223,8 @@ static void check_zeroed(filter_case *c)
     static qfz_filter_tile small;
     qfz_error err = {0};
     uint8_t got[FILTER_PX], forest[FILTER_PX];
-    c->rule.wants_forest = check_chance(50) && TEST_ENGINE_TABLE.filter->forest;
+    c->rule.wants_forest = check_chance(50);
+    const qfz_edge_bits bits = {got, c->rule.wants_forest ? forest : NULL};
     open_bench(&b, c, &c->rule, QFZ_FILTER);
     if (check_chance(60)) {
         b.small = &small;
@@ -238,9 +238,8 @@ static void check_zeroed(filter_case *c)
         load(&b, t, NULL);
         ok(qfz_stitch_exterior(b.stitch, t, &exterior, &err), &err);
         const qfz_exterior *const from = exterior.n_ring ? &exterior : NULL;
-        ok(from && b.kept[t]
-               ? resolve_kept(&b, t, from, got, &err)
-               : resolve_filter(&b, from, got, c->rule.wants_forest ? forest : NULL, &err),
+        ok(from && b.kept[t] ? resolve_kept(&b, t, from, &bits, &err)
+                             : resolve_filter(&b, from, &bits, &err),
            &err);
         same_bits(&b, got, c->zeroed);
         if (c->rule.wants_forest) same_bits(&b, forest, c->kept);
@@ -274,9 +273,9 @@ static void check_blocks(void)
     for (int i = 0; i < 2; i++) {
         qfz_filter_tile f;
         const int64_t side = i == 0 ? QFZ_CPU_BLOCK_SIDE : 5 + check_pick(20);
+        const qfz_edge_bits bits = {got[i], forest[i]};
         ok(qfz_filter_tile_init(&f, &rule, H, W, side, some_threads(), &err), &err);
-        ok(qfz_filter_tile_resolve(&f, &image, (qfz_box){0, 0, H, W}, NULL, NULL, got[i], forest[i],
-                                   &err),
+        ok(qfz_filter_tile_resolve(&f, &image, (qfz_box){0, 0, H, W}, NULL, NULL, &bits, &err),
            &err);
         qfz_filter_tile_fini(&f);
     }

@@ -921,7 +921,7 @@ static void one_case(int64_t number)
     simplify_equals(&p, labels);
     saliency_equals(&p, labels);
     curve_equals(&p, labels);
-    if (TEST_ENGINE == QFZ_ENGINE_CPU && check_chance(50)) forest_equals(&p, labels);
+    if (check_chance(50)) forest_equals(&p, labels);
     files_only(outputs);
     files_clear();
     if (p.in_memory) {

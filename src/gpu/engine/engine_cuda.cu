@@ -510,7 +510,7 @@ static qfz_engine_filter make_filter(void)
 {
     qfz_engine_filter filter = {};
     filter.summarise = qfz_filter_find_summary;
-    filter.resolve = qfz_filter_find_zeroed;
+    filter.resolve = qfz_filter_find_bits;
     return filter;
 }
 

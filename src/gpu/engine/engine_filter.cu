@@ -121,20 +121,17 @@ static int64_t most_items(const qfz_worker *worker)
     return 8 * (int64_t)worker->filter.sets.n + LEAST;
 }
 
-/* Fills items with the graph of the ring, by parts of the tile whose items fit. */
-static qfz_status make_ring_graph(qfz_worker *worker, const uint64_t *row_mass)
+/* Takes all items of some kinds, by parts of the tile whose items fit. */
+static qfz_status take_all(qfz_worker *worker, int kinds)
 {
     qfz_filter_room *const room = &worker->filter;
     const int64_t n_px = (int64_t)worker->image.h * worker->image.w;
-    weigh_ring(worker, row_mass);
-    room->items.n = 0;
-    QFZ_TRY(qfz_gpu_filter_end(&worker->gpu, &room->edges, &room->on_device));
     for (int64_t done = 0, some = n_px; done < n_px;) {
         const int64_t end = some < n_px - done ? done + some : n_px;
         const uint32_t *d_n;
         uint32_t n;
-        QFZ_TRY(
-            qfz_gpu_filter_items(&worker->gpu, &room->edges, &room->on_device, done, end, &d_n));
+        QFZ_TRY(qfz_gpu_filter_items(&worker->gpu, &room->edges, &room->on_device, kinds, done, end,
+                                     &d_n));
         QFZ_TRY(qfz_worker_down(worker, &n, d_n, sizeof n));
         if (n > room->on_device.item_room) {
             some = (end - done + 1) / 2;
@@ -147,6 +144,35 @@ static qfz_status make_ring_graph(qfz_worker *worker, const uint64_t *row_mass)
         done = end;
     }
     return QFZ_OK;
+}
+
+/* The edges of the forest that are certain; light components have joined. */
+static qfz_status find_forest(qfz_worker *worker)
+{
+    qfz_filter_room *const room = &worker->filter;
+    qfz_gpu *const gpu = &worker->gpu;
+    QFZ_TRY(qfz_gpu_filter_forest_begin(gpu, &room->on_device));
+    for (uint32_t joined = 1; joined > 0;) {
+        const uint32_t *d_joined;
+        QFZ_TRY(qfz_gpu_filter_forest_round(gpu, &room->edges, &room->on_device, &d_joined));
+        QFZ_TRY(qfz_worker_down(worker, &joined, d_joined, sizeof joined));
+    }
+    return qfz_gpu_filter_forest_end(gpu, &room->on_device);
+}
+
+/* Fills items with the graph of the ring. */
+static qfz_status make_ring_graph(qfz_worker *worker, const uint64_t *row_mass)
+{
+    qfz_filter_room *const room = &worker->filter;
+    weigh_ring(worker, row_mass);
+    room->items.n = 0;
+    QFZ_TRY(qfz_gpu_filter_hook(&worker->gpu, &room->on_device));
+    QFZ_TRY(qfz_gpu_filter_end(&worker->gpu, &room->edges, &room->on_device));
+    if (!worker->spec.rule->wants_forest)
+        return take_all(worker, QFZ_FILTER_EVENTS | QFZ_FILTER_LINKS);
+    QFZ_TRY(take_all(worker, QFZ_FILTER_EVENTS));
+    QFZ_TRY(find_forest(worker));
+    return take_all(worker, QFZ_FILTER_LINKS);
 }
 
 static qfz_status set_ring_weights(const qfz_worker *worker, const uint64_t *row_mass,
@@ -163,11 +189,11 @@ static qfz_status set_ring_weights(const qfz_worker *worker, const uint64_t *row
 }
 
 qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                                   uint8_t *zeroed, qfz_summary *summary, qfz_error *err)
+                                   const qfz_edge_bits *bits, qfz_summary *summary, qfz_error *err)
 {
     qfz_filter_room *const room = &worker->filter;
     qfz_filter_outside outside = {};
-    (void)zeroed; /* the engine keeps nothing */
+    (void)bits; /* the engine keeps nothing */
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(qfz_worker_take_ring(worker, summary));
     QFZ_TRY(set_ring_weights(worker, row_mass, summary));
@@ -187,10 +213,23 @@ qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64
                                 err);
 }
 
-/* ---- Edges of filtered level 0 --------------------------------------------------------------- */
+/* ---- Edges of filtered level 0, and of the forest -------------------------------------------- */
+
+/* An edge, and the event of the same place that decides its filtered level, may both be items. */
+static void set_found(const qfz_edge_bits *bits, int64_t p, uint8_t bit, uint8_t found,
+                      bool is_edge)
+{
+    const bool is_zeroed = found == QFZ_FILTER_ZEROED;
+    if (is_zeroed) bits->zeroed[p] |= bit;
+    if (!bits->forest) return;
+    if (is_zeroed)
+        bits->forest[p] &= (uint8_t)~bit;
+    else if (is_edge && !(bits->zeroed[p] & bit))
+        bits->forest[p] |= bit;
+}
 
 static qfz_status resolve_ring(qfz_worker *worker, qfz_box box, const qfz_exterior *exterior,
-                               uint8_t *zeroed)
+                               const qfz_edge_bits *bits)
 {
     qfz_filter_room *const room = &worker->filter;
     qfz_filter_items *const items = &room->items;
@@ -208,31 +247,46 @@ static qfz_status resolve_ring(qfz_worker *worker, qfz_box box, const qfz_exteri
     qfz_filter_resolve(items, &room->sets, worker->spec.rule->min_mass, room->found);
     for (int64_t i = 0; i < items->n; i++) {
         const qfz_filter_key *const key = &items->key[i];
+        const uint8_t found = room->found[key->item];
         int64_t y, x;
         int dir;
-        if (key->item >= n_own || room->found[key->item] != QFZ_FILTER_ZEROED) continue;
+        if (key->item >= n_own || !found) continue;
         qfz_position_edge(key->position, &y, &x, &dir);
-        zeroed[(y - box.y0) * worker->image.w + x - box.x0] |= (uint8_t)(1u << dir);
+        set_found(bits, (y - box.y0) * worker->image.w + x - box.x0, (uint8_t)(1u << dir), found,
+                  items->v[key->item] != QFZ_NONE);
     }
-    for (int64_t i = 0; i < exterior->n_ring; i++) {
-        int64_t y, x;
-        qfz_ring_place(worker->image.h, worker->image.w, i, &y, &x);
-        zeroed[y * worker->image.w + x] |= exterior->zeroed[i];
+    qfz_filter_take_crossing(exterior, worker->image.h, worker->image.w,
+                             qfz_n_dirs(worker->spec.rule), bits->zeroed, bits->forest);
+    return QFZ_OK;
+}
+
+/* The bits that are certain without an exterior. */
+static qfz_status fetch_bits(qfz_worker *worker, const qfz_edge_bits *bits)
+{
+    const size_t n_px = (size_t)worker->image.h * (size_t)worker->image.w;
+    QFZ_TRY(qfz_worker_down(worker, bits->zeroed, worker->filter.on_device.d_zeroed, n_px));
+    for (size_t i = 0; bits->forest && i < n_px; i++) {
+        bits->forest[i] = bits->zeroed[i] / QFZ_FILTER_IN_FOREST;
+        bits->zeroed[i] %= QFZ_FILTER_IN_FOREST;
     }
     return QFZ_OK;
 }
 
-qfz_status qfz_filter_find_zeroed(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                                  const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err)
+qfz_status qfz_filter_find_bits(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                                const qfz_exterior *exterior, const qfz_edge_bits *bits,
+                                qfz_error *err)
 {
-    const size_t n_px = (size_t)worker->image.h * (size_t)worker->image.w;
     QFZ_TRY(qfz_worker_enter(worker, err));
     if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, &worker->tile, err));
     QFZ_TRY(run(worker, box, row_mass, exterior != NULL));
-    QFZ_TRY(qfz_worker_down(worker, zeroed, worker->filter.on_device.d_zeroed, n_px));
-    if (!exterior) return QFZ_OK;
-    QFZ_TRY(make_ring_graph(worker, row_mass));
-    return resolve_ring(worker, box, exterior, zeroed);
+    if (exterior) {
+        QFZ_TRY(make_ring_graph(worker, row_mass));
+    } else if (bits->forest) {
+        QFZ_TRY(qfz_gpu_filter_hook(&worker->gpu, &worker->filter.on_device));
+        QFZ_TRY(find_forest(worker));
+    }
+    QFZ_TRY(fetch_bits(worker, bits));
+    return exterior ? resolve_ring(worker, box, exterior, bits) : QFZ_OK;
 }
 
 qfz_status qfz_filter_work(qfz_worker *worker)

@@ -97,8 +97,11 @@ static qfz_status make_filter(qfz_worker *worker, warm_room *room, qfz_error *er
 {
     const qfz_engine_filter *const filter = qfz_engine_cuda.filter;
     const qfz_box box = room->summary.box;
+    uint8_t *const zeroed = (uint8_t *)room->out;
+    const bool wants_forest = worker->spec.rule->wants_forest;
+    const qfz_edge_bits bits = {zeroed, wants_forest ? zeroed + room->tile.h * room->tile.w : NULL};
     QFZ_TRY(filter->summarise(worker, box, NULL, NULL, &room->summary, err));
-    return filter->resolve(worker, box, NULL, NULL, room->pixels, err);
+    return filter->resolve(worker, box, NULL, NULL, &bits, err);
 }
 
 static qfz_status make_joins(qfz_worker *worker, warm_room *room, qfz_error *err)

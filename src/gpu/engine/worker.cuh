@@ -260,9 +260,10 @@ qfz_status qfz_filter_open(qfz_worker *worker);
 void qfz_filter_close(qfz_worker *worker);
 /* As summarise() and resolve() of the engine's sub-table. */
 qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                                   uint8_t *zeroed, qfz_summary *summary, qfz_error *err);
-qfz_status qfz_filter_find_zeroed(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
-                                  const qfz_exterior *exterior, uint8_t *zeroed, qfz_error *err);
+                                   const qfz_edge_bits *bits, qfz_summary *summary, qfz_error *err);
+qfz_status qfz_filter_find_bits(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
+                                const qfz_exterior *exterior, const qfz_edge_bits *bits,
+                                qfz_error *err);
 qfz_status qfz_filter_work(qfz_worker *worker);
 
 /* ---- Edges of the host (engine_edges.cu) ----------------------------------------------------- */

@@ -16,7 +16,12 @@
  * components join what their first edges lead to.  A light component that so joins an open one is a
  * mass event of that ring pixel.  Edges between two open components, mass events, and the first
  * edge of each open component to one that weighs N are the graph of the ring, on which
- * core/filter.h finds the rest. */
+ * core/filter.h finds the rest.
+ *
+ * If the whole minimum spanning forest is wanted, the components that are left join along their
+ * first edges in rounds (filter_forest.cu).  A closed component's first edge is in the forest. When
+ * only open components are left, each edge between two of them is an edge of the graph of the ring.
+ */
 #ifndef QFZ_GPU_FILTER_CUH
 #define QFZ_GPU_FILTER_CUH
 
@@ -44,7 +49,8 @@ typedef struct qfz_gpu_filter {
     uint8_t *d_side; /* per pixel of a heap: its first edge (filter_grow.cuh) */
     uint32_t *d_left, *d_right; /* per pixel of a heap: what is below it */
     uint64_t *d_mass;           /* per root: its weight, at most N, or QFZ_GPU_FILTER_OPEN */
-    uint32_t *d_zeroed;         /* n bytes, in words: the result */
+    uint32_t *d_zeroed;         /* n bytes, in words: the result; bit d: filtered level 0;
+                                   QFZ_FILTER_IN_FOREST << d (filter_forest.cu) */
     uint32_t *d_leaving;        /* roots of components whose first edge leaves their block */
     uint32_t *d_count;          /* (filter_parts.cuh) */
 
@@ -54,6 +60,10 @@ typedef struct qfz_gpu_filter {
     qfz_gpu_filter_item *d_items; /* over d_right, which is not used any more */
     int64_t item_room;
 } qfz_gpu_filter;
+
+/* In d_zeroed: the edge is in the forest, with a level above 0, whatever is outside the tile.  Its
+ * filtered level may be 0 all the same, if an event of the ring says so. */
+enum { QFZ_FILTER_IN_FOREST = 0x10 };
 
 /* The weight of an open component; greater than every N. */
 static const uint64_t QFZ_GPU_FILTER_OPEN = UINT64_MAX;
@@ -66,14 +76,27 @@ void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter 
 qfz_status qfz_gpu_filter_run(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_gpu_filter *filter);
 
+/* Then, for an open ring or the forest: light components join what their first edges lead to. */
+qfz_status qfz_gpu_filter_hook(qfz_gpu *gpu, const qfz_gpu_filter *filter);
+
 /* Then, for an open ring: finds the first edges of open components to those that weigh N. */
 qfz_status qfz_gpu_filter_end(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_gpu_filter *filter);
 
+/* Kinds of items. */
+enum { QFZ_FILTER_EVENTS = 1, QFZ_FILTER_LINKS = 2 };
+
 /* Then: the items of pixels first_px .. end_px - 1 into d_items, as far as there is room.
  * *d_n = on the device, their number. */
 qfz_status qfz_gpu_filter_items(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                const qfz_gpu_filter *filter, int64_t first_px, int64_t end_px,
-                                const uint32_t **d_n);
+                                const qfz_gpu_filter *filter, int kinds, int64_t first_px,
+                                int64_t end_px, const uint32_t **d_n);
+
+/* The forest, after _hook(): rounds until *d_joined is 0 on the device.  The events of an open ring
+ * are taken before, its links after _end(). */
+qfz_status qfz_gpu_filter_forest_begin(qfz_gpu *gpu, const qfz_gpu_filter *filter);
+qfz_status qfz_gpu_filter_forest_round(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                       const qfz_gpu_filter *filter, const uint32_t **d_joined);
+qfz_status qfz_gpu_filter_forest_end(qfz_gpu *gpu, const qfz_gpu_filter *filter);
 
 #endif

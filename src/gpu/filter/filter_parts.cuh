@@ -16,7 +16,8 @@ enum { QFZ_FILTER_THREADS = 256 };
 static const uint32_t QFZ_FILTER_ROOT = 1u << 31, QFZ_FILTER_NIL = QFZ_FILTER_ROOT - 1;
 
 /* In a byte of d_zeroed, bit d: the edge has filtered level 0, and a level above 0; until the last
- * kernel also QFZ_FILTER_MARKED << d: the edge is the first one of a light component. */
+ * kernel of qfz_gpu_filter_run() also QFZ_FILTER_MARKED << d: the edge is the first one of a light
+ * component. */
 enum { QFZ_FILTER_MARKED = 0x10, QFZ_FILTER_ALL_ZEROED = 0x0f0f0f0f };
 
 /* In d_side: the bits of a side (filter_edges.cuh).  LIST: the pixel is the top of a component that
@@ -37,8 +38,8 @@ enum { QFZ_FILTER_PASSES = 3, QFZ_FILTER_MOST_PX = 64 };
 
 static const unsigned long long QFZ_FILTER_NO_EDGE = ~0ull;
 
-/* Indices into d_count: the lengths of lists. */
-enum { QFZ_FILTER_N_LEAVING = 0, QFZ_FILTER_N_ITEMS, QFZ_FILTER_COUNTERS };
+/* Indices into d_count: the lengths of lists; and 1 if components joined, else 0. */
+enum { QFZ_FILTER_N_LEAVING = 0, QFZ_FILTER_N_ITEMS, QFZ_FILTER_N_JOINS, QFZ_FILTER_COUNTERS };
 
 /* Loops over items i = first .. n - 1; any grid covers all items. */
 #define QFZ_FILTER_EACH(i, first, n)                                                               \

@@ -83,11 +83,16 @@ static qfz_status launch_end(qfz_gpu *gpu, const qfz_gpu_filter *f,
                              const qfz_edge_reader<T> &reader, int n_dirs)
 {
     const dim3 grid = qfz_filter_grid(gpu, (int64_t)f->h * f->w), block(QFZ_FILTER_THREADS);
-    QFZ_TRY(qfz_launch(gpu, k_hook, grid, block, 0, *f));
     QFZ_TRY(qfz_launch(gpu, k_clear_first, qfz_filter_grid(gpu, qfz_ring_size(f->h, f->w)), block,
                        0, *f));
     QFZ_TRY(qfz_launch(gpu, k_offer<T>, grid, block, 0, *f, reader, n_dirs));
     return qfz_launch(gpu, k_refine<T>, grid, block, 0, *f, reader, n_dirs);
+}
+
+qfz_status qfz_gpu_filter_hook(qfz_gpu *gpu, const qfz_gpu_filter *filter)
+{
+    return qfz_launch(gpu, k_hook, qfz_filter_grid(gpu, (int64_t)filter->h * filter->w),
+                      dim3(QFZ_FILTER_THREADS), 0, *filter);
 }
 
 qfz_status qfz_gpu_filter_end(qfz_gpu *gpu, const qfz_gpu_edges *edges,
@@ -138,12 +143,13 @@ static __global__ void k_clear_items(qfz_gpu_filter f)
 
 template <typename T>
 static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
-    k_items(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs, int64_t first_px,
+    k_items(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs, int kinds, int64_t first_px,
             int64_t end_px)
 {
     QFZ_FILTER_EACH(i, first_px, end_px)
     {
-        append_event(f, reader, 2 * n_dirs, (uint32_t)i);
+        if (kinds & QFZ_FILTER_EVENTS) append_event(f, reader, 2 * n_dirs, (uint32_t)i);
+        if (!(kinds & QFZ_FILTER_LINKS)) continue;
         qfz_filter_each_edge(
             f, reader, n_dirs, (uint32_t)i,
             [&](int32_t y, int32_t x, int d, uint32_t level, uint32_t a, uint32_t b) {
@@ -156,20 +162,20 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
 
 template <typename T>
 static qfz_status launch_items(qfz_gpu *gpu, const qfz_gpu_filter *f,
-                               const qfz_edge_reader<T> &reader, int n_dirs, int64_t first_px,
-                               int64_t end_px)
+                               const qfz_edge_reader<T> &reader, int n_dirs, int kinds,
+                               int64_t first_px, int64_t end_px)
 {
     return qfz_launch(gpu, k_items<T>, qfz_filter_grid(gpu, end_px - first_px),
-                      dim3(QFZ_FILTER_THREADS), 0, *f, reader, n_dirs, first_px, end_px);
+                      dim3(QFZ_FILTER_THREADS), 0, *f, reader, n_dirs, kinds, first_px, end_px);
 }
 
 qfz_status qfz_gpu_filter_items(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                const qfz_gpu_filter *filter, int64_t first_px, int64_t end_px,
-                                const uint32_t **d_n)
+                                const qfz_gpu_filter *filter, int kinds, int64_t first_px,
+                                int64_t end_px, const uint32_t **d_n)
 {
     *d_n = filter->d_count + QFZ_FILTER_N_ITEMS;
     QFZ_TRY(qfz_launch(gpu, k_clear_items, dim3(1), dim3(1), 0, *filter));
     return qfz_filter_with_reader(edges, [=](const auto &reader) {
-        return launch_items(gpu, filter, reader, edges->connectivity / 2, first_px, end_px);
+        return launch_items(gpu, filter, reader, edges->connectivity / 2, kinds, first_px, end_px);
     });
 }
