@@ -7,7 +7,7 @@
 #include "job/forest_gather.h"
 #include "job/raster_options.h"
 
-enum { ROWS = 4096, COLUMNS = 5 };
+enum { ROWS = 1 << 14, COLUMNS = 5 };
 
 static const qfz_column columns[COLUMNS] = {{"a", QFZ_COLUMN_UINT64},
                                             {"b", QFZ_COLUMN_UINT64},

@@ -7,11 +7,15 @@
 #include <unistd.h>
 
 #include "core/memory.h"
+#include "core/parallel.h"
 #include "core/temp_file.h"
 #include "regions/gather_table.h"
 
 /* With less memory for each run, runs are merged in several rounds. */
 enum { RUN_BYTES_LEAST = 1 << 16, RUNS_LEAST = 2 };
+
+/* A table's records lie in any order: those that are read next are fetched ahead. */
+enum { AHEAD = 8 };
 
 /* Sorted records of different keys: in a table, or in the file. */
 typedef struct run {
@@ -22,6 +26,12 @@ typedef struct run {
     uint64_t *buffer;
     int64_t at, n; /* in the table, or in the buffer: the current record and their number */
 } run;
+
+/* A run in the heap, with the key of its current record; words that keys do not have are 0. */
+typedef struct head {
+    uint64_t key[QFZ_KEY_WORDS_MAX];
+    int64_t run;
+} head;
 
 struct qfz_gather {
     qfz_gather_format format;
@@ -39,7 +49,7 @@ struct qfz_gather {
     /* While records are read. */
     uint64_t *buffers;
     int64_t buffer_n; /* records of each buffer */
-    int64_t *heap;    /* numbers of runs, the one with the least key first */
+    head *heap;       /* the run with the least key first */
     int64_t n_heap;
     uint64_t *record;
     int64_t first; /* run of the last merge */
@@ -206,26 +216,33 @@ static int compare(const qfz_gather *gather, const uint64_t *a, const uint64_t *
     return 0;
 }
 
-static bool is_before(const qfz_gather *gather, int64_t i, int64_t j)
+static bool is_before(const head *a, const head *b)
 {
-    return compare(gather, current(gather, &gather->runs[i]), current(gather, &gather->runs[j])) <
-           0;
+    return a->key[0] != b->key[0] ? a->key[0] < b->key[0] : a->key[1] < b->key[1];
+}
+
+static head head_of(const qfz_gather *gather, int64_t i)
+{
+    head h = {.run = i};
+    memcpy(h.key, current(gather, &gather->runs[i]),
+           (size_t)gather->format.key_words * sizeof *h.key);
+    return h;
 }
 
 /* Moves the run at place i of the heap down to where it belongs. */
 static void sink_down(qfz_gather *gather, int64_t i)
 {
-    int64_t *const heap = gather->heap;
+    head *const heap = gather->heap;
+    const head own = heap[i];
     for (;;) {
         int64_t least = 2 * i + 1;
-        if (least >= gather->n_heap) return;
-        if (least + 1 < gather->n_heap && is_before(gather, heap[least + 1], heap[least])) least++;
-        if (!is_before(gather, heap[least], heap[i])) return;
-        const int64_t was = heap[i];
+        if (least >= gather->n_heap) break;
+        if (least + 1 < gather->n_heap && is_before(&heap[least + 1], &heap[least])) least++;
+        if (!is_before(&heap[least], &own)) break;
         heap[i] = heap[least];
-        heap[least] = was;
         i = least;
     }
+    heap[i] = own;
 }
 
 /* Fills the buffer of a run in the file; *more = false at the end of the run. */
@@ -246,12 +263,16 @@ static qfz_status refill(qfz_gather *gather, run *r, bool *more, qfz_error *err)
 /* Goes on to the next record of the first run of the heap. */
 static qfz_status advance(qfz_gather *gather, qfz_error *err)
 {
-    run *const r = &gather->runs[gather->heap[0]];
+    const int64_t i = gather->heap[0].run;
+    run *const r = &gather->runs[i];
     bool more = ++r->at < r->n;
     gather->n_read++;
     if (!more && !r->table) QFZ_TRY(refill(gather, r, &more, err));
-    if (!more) gather->heap[0] = gather->heap[--gather->n_heap];
-    sink_down(gather, 0);
+    if (r->table && r->at + AHEAD < r->n)
+        __builtin_prefetch(r->table->records +
+                           r->table->order[r->at + AHEAD].at * gather->format.words);
+    gather->heap[0] = more ? head_of(gather, i) : gather->heap[--gather->n_heap];
+    if (gather->n_heap > 0) sink_down(gather, 0);
     return QFZ_OK;
 }
 
@@ -269,7 +290,7 @@ static qfz_status begin_merge(qfz_gather *gather, int64_t first, int64_t n, qfz_
             r->buffer = gather->buffers + (i - first) * gather->buffer_n * gather->format.words;
             QFZ_TRY(refill(gather, r, &more, err));
         }
-        if (more) gather->heap[gather->n_heap++] = i;
+        if (more) gather->heap[gather->n_heap++] = head_of(gather, i);
     }
     for (int64_t i = gather->n_heap / 2 - 1; i >= 0; i--)
         sink_down(gather, i);
@@ -280,12 +301,12 @@ qfz_status qfz_gather_next(qfz_gather *gather, const uint64_t **record, qfz_erro
 {
     *record = NULL;
     if (gather->n_heap == 0) return QFZ_OK;
-    memcpy(gather->record, current(gather, &gather->runs[gather->heap[0]]),
+    memcpy(gather->record, current(gather, &gather->runs[gather->heap[0].run]),
            (size_t)record_bytes(gather));
     for (;;) {
         QFZ_TRY(advance(gather, err));
         if (gather->n_heap == 0) break;
-        const uint64_t *const more = current(gather, &gather->runs[gather->heap[0]]);
+        const uint64_t *const more = current(gather, &gather->runs[gather->heap[0].run]);
         if (compare(gather, gather->record, more) != 0) break;
         gather->format.add(gather->format.arg, gather->record, more);
     }
@@ -335,13 +356,19 @@ static qfz_status make_buffers(qfz_gather *gather, int64_t n, qfz_error *err)
     return QFZ_NEW(&gather->buffers, n * gather->buffer_n * gather->format.words, err);
 }
 
+static qfz_status spill_last(void *arg, int64_t i, int thread, qfz_error *err)
+{
+    qfz_gather *const gather = arg;
+    (void)thread;
+    return gather->tables[i].n > 0 ? spill(gather, &gather->tables[i], err) : QFZ_OK;
+}
+
 static qfz_status merge_files(qfz_gather *gather, qfz_error *err)
 {
     const int64_t fit = gather->bytes / RUN_BYTES_LEAST;
     const int64_t most = fit < RUNS_LEAST ? RUNS_LEAST : fit;
     int64_t first = 0;
-    for (int i = 0; i < gather->n_tables; i++)
-        if (gather->tables[i].n > 0) QFZ_TRY(spill(gather, &gather->tables[i], err));
+    QFZ_TRY(qfz_parallel_for(gather->n_tables, gather->n_tables, spill_last, gather, err));
     free_tables(gather);
     QFZ_TRY(QFZ_NEW(&gather->heap, most, err));
     for (; gather->n_runs - first > most; first += most) {
@@ -356,12 +383,19 @@ static qfz_status merge_files(qfz_gather *gather, qfz_error *err)
     return begin_merge(gather, first, gather->n_runs - first, err);
 }
 
+static qfz_status sort_table(void *arg, int64_t i, int thread, qfz_error *err)
+{
+    qfz_gather *const gather = arg;
+    (void)thread;
+    return qfz_gather_table_sort(&gather->tables[i], err);
+}
+
 static qfz_status merge_tables(qfz_gather *gather, qfz_error *err)
 {
     QFZ_TRY(QFZ_NEW(&gather->heap, gather->n_tables, err));
+    QFZ_TRY(qfz_parallel_for(gather->n_tables, gather->n_tables, sort_table, gather, err));
     for (int i = 0; i < gather->n_tables; i++) {
-        qfz_gather_table *const table = &gather->tables[i];
-        QFZ_TRY(qfz_gather_table_sort(table, err));
+        const qfz_gather_table *const table = &gather->tables[i];
         QFZ_TRY(add_run(gather, (run){.table = table, .n = table->n}, err));
         gather->total += table->n;
     }
