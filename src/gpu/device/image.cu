@@ -31,16 +31,17 @@ struct planes_out {
     uint32_t *levels;
 };
 
+template <typename T> struct alignas(sizeof(T) * FOUR) quad {
+    T px[FOUR];
+};
+
 /* Reads four values of a row, 0 beyond its end. */
 template <typename T>
 __device__ __forceinline__ void load_four(const T *row, int32_t x, int32_t w, bool aligned,
                                           T four[FOUR])
 {
-    struct alignas(sizeof(T) * FOUR) quad {
-        T px[FOUR];
-    };
     if (aligned) {
-        const quad all = *reinterpret_cast<const quad *>(row + x);
+        const quad<T> all = *reinterpret_cast<const quad<T> *>(row + x);
 #pragma unroll
         for (int i = 0; i < FOUR; i++)
             four[i] = all.px[i];
@@ -145,15 +146,12 @@ template <typename T>
 static __device__ __forceinline__ void store_four(T *row, int32_t x, int32_t w, bool aligned,
                                                   const T four[FOUR])
 {
-    struct alignas(sizeof(T) * FOUR) quad {
-        T px[FOUR];
-    };
     if (aligned) {
-        quad all;
+        quad<T> all;
 #pragma unroll
         for (int i = 0; i < FOUR; i++)
             all.px[i] = four[i];
-        *reinterpret_cast<quad *>(row + x) = all;
+        *reinterpret_cast<quad<T> *>(row + x) = all;
         return;
     }
 #pragma unroll

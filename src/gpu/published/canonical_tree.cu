@@ -189,46 +189,41 @@ namespace
 {
 typedef struct canonical_room {
     int64_t n_words;
+    uint64_t *links;
     uint32_t *has_child, *stays; /* adjacent in memory */
     uint32_t *before;            /* per word, and at the end the sum of all */
     void *scan;
 } canonical_room;
 } // namespace
 
-static int64_t n_nodes_of(int connectivity, int64_t n_px)
+static void take_room(qfz_carve *carve, int connectivity, int64_t n_px, canonical_room *room)
 {
-    return (1 + connectivity / 2) * n_px;
-}
-
-static void take_room(qfz_carve *carve, int64_t n, canonical_room *room)
-{
-    room->n_words = (n + WORD_BITS - 1) / WORD_BITS;
+    const int64_t n_nodes = (1 + connectivity / 2) * n_px;
+    room->n_words = (n_nodes + WORD_BITS - 1) / WORD_BITS;
+    qfz_carve_take(carve, &room->links, n_nodes);
     qfz_carve_take(carve, &room->has_child, 2 * room->n_words);
     room->stays = room->has_child ? room->has_child + room->n_words : NULL;
     qfz_carve_take(carve, &room->before, room->n_words + 1);
     room->scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(room->n_words + 1));
 }
 
-size_t qfz_gpu_canonical_bytes(int connectivity, int64_t n_px)
+size_t qfz_gpu_tree_bytes(int connectivity, int32_t h, int32_t w)
 {
     qfz_carve carve = {NULL, 0};
     canonical_room room;
-    take_room(&carve, n_nodes_of(connectivity, n_px), &room);
+    take_room(&carve, connectivity, (int64_t)h * w, &room);
     return carve.used;
 }
 
 template <typename T>
-static qfz_status canonical(qfz_gpu *gpu, const qfz_edge_reader<T> &reader, int connectivity,
-                            uint64_t *d_links, void *d_scratch, uint32_t *d_parent,
-                            uint32_t *d_level, uint32_t *d_n_nodes)
+static qfz_status canonicalize(qfz_gpu *gpu, const qfz_edge_reader<T> &reader, int n_dirs,
+                               const canonical_room &room, uint32_t *d_parent, uint32_t *d_level,
+                               uint32_t *d_n_nodes)
 {
     const int64_t n_px = (int64_t)reader.h * reader.w;
-    qfz_carve carve = {(char *)d_scratch, 0};
-    canonical_room room;
-    take_room(&carve, n_nodes_of(connectivity, n_px), &room);
-    const tree_view<T> tree = {reader,         (uint32_t)n_px, {(unsigned long long *)d_links},
+    const tree_view<T> tree = {reader,         (uint32_t)n_px, {(unsigned long long *)room.links},
                                room.has_child, room.stays,     room.before};
-    const dim3 grid(qfz_launch_blocks(n_px, BLOCK * EACH), 1 + (unsigned)connectivity / 2);
+    const dim3 grid(qfz_launch_blocks(n_px, BLOCK * EACH), 1 + (unsigned)n_dirs);
     QFZ_TRY(qfz_gpu_fill(gpu, room.has_child, 0, 2 * room.n_words));
     QFZ_TRY(qfz_launch(gpu, k_flatten<T>, grid, BLOCK, 0, tree));
     QFZ_TRY(qfz_launch_each(gpu, k_count_words, room.n_words + 1, BLOCK, room.stays, room.n_words,
@@ -238,40 +233,16 @@ static qfz_status canonical(qfz_gpu *gpu, const qfz_edge_reader<T> &reader, int 
                       d_n_nodes);
 }
 
-qfz_status qfz_gpu_canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
-                             uint64_t *d_links, void *d_scratch, uint32_t *d_parent,
-                             uint32_t *d_level, uint32_t *d_n_nodes)
-{
-    return qfz_with_reader(edges, alpha_level, [&](const auto &reader) {
-        return canonical(gpu, reader, edges->connectivity, d_links, d_scratch, d_parent, d_level,
-                         d_n_nodes);
-    });
-}
-
-static void take_tree(qfz_carve *carve, int connectivity, int64_t n_px, uint64_t **links,
-                      void **scratch)
-{
-    qfz_carve_take(carve, links, n_nodes_of(connectivity, n_px));
-    *scratch = qfz_carve_bytes(carve, qfz_gpu_canonical_bytes(connectivity, n_px));
-}
-
-size_t qfz_gpu_tree_bytes(int connectivity, int32_t h, int32_t w)
-{
-    qfz_carve carve = {NULL, 0};
-    uint64_t *links;
-    void *scratch;
-    take_tree(&carve, connectivity, (int64_t)h * w, &links, &scratch);
-    return carve.used;
-}
-
 qfz_status qfz_gpu_tree(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edges *edges,
                         uint32_t alpha_level, void *d_scratch, uint32_t *d_parent,
                         uint32_t *d_level, uint32_t *d_n_nodes)
 {
     qfz_carve carve = {(char *)d_scratch, 0};
-    uint64_t *links;
-    void *scratch;
-    take_tree(&carve, edges->connectivity, (int64_t)edges->h * edges->w, &links, &scratch);
-    QFZ_TRY(qfz_gpu_connect_trees(gpu, version, edges, alpha_level, false, links));
-    return qfz_gpu_canonical(gpu, edges, alpha_level, links, scratch, d_parent, d_level, d_n_nodes);
+    canonical_room room;
+    take_room(&carve, edges->connectivity, (int64_t)edges->h * edges->w, &room);
+    QFZ_TRY(qfz_gpu_connect_trees(gpu, version, edges, alpha_level, false, room.links));
+    return qfz_with_reader(edges, alpha_level, [&](const auto &reader) {
+        return canonicalize(gpu, reader, edges->connectivity / 2, room, d_parent, d_level,
+                            d_n_nodes);
+    });
 }

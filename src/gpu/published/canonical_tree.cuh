@@ -29,15 +29,9 @@ qfz_status qfz_gpu_tree(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edg
                         uint32_t alpha_level, void *d_scratch, uint32_t *d_parent,
                         uint32_t *d_level, uint32_t *d_n_nodes);
 
-/* ---- The steps of qfz_gpu_tree(). d_links: one word a node (connect.cuh) --------------------- */
-
-/* is_local: only the trees of blocks are built, and no edge across their seams is inserted. */
+/* The first step, which fills d_links: one word a node (connect.cuh). is_local: only the trees of
+ * blocks are built, and no edge across their seams is inserted. */
 qfz_status qfz_gpu_connect_trees(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edges *edges,
                                  uint32_t alpha_level, bool is_local, uint64_t *d_links);
-
-size_t qfz_gpu_canonical_bytes(int connectivity, int64_t n_px);
-qfz_status qfz_gpu_canonical(qfz_gpu *gpu, const qfz_gpu_edges *edges, uint32_t alpha_level,
-                             uint64_t *d_links, void *d_scratch, uint32_t *d_parent,
-                             uint32_t *d_level, uint32_t *d_n_nodes);
 
 #endif
