@@ -220,6 +220,33 @@ static void check_hostile(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
+/* In each block of 64 x 64 pixels, a slope that is one node, with some 3,000 links, and noise of as
+ * many nodes as pixels. */
+static void check_slopes(qfz_gpu *gpu, int64_t number, int32_t side)
+{
+    enum { BLOCK = 64, SLOPE = 46, HIGH = 30000 };
+    std::vector<uint16_t> pixels((size_t)side * (size_t)side);
+    qfz_image image = {};
+    qfz_rule rule = {};
+    check_case(number, "%d x %d, slopes above noise", (int)side, (int)side);
+    for (int32_t y = 0; y < side; y++)
+        for (int32_t x = 0; x < side; x++) {
+            const int32_t in_y = y % BLOCK, in_x = x % BLOCK;
+            const int32_t up = (y / BLOCK + x / BLOCK) % 2 ? HIGH : 0;
+            pixels[(size_t)(y * side + x)] =
+                (uint16_t)(in_y < SLOPE ? up + in_y + in_x : check_pick(65536));
+        }
+    image.h = image.w = side;
+    image.n_bands = 1;
+    image.type = QFZ_U16;
+    image.pixels = pixels.data();
+    rule.type = QFZ_U16;
+    rule.n_bands = 1;
+    rule.alpha_level = QFZ_NONE;
+    rule.connectivity = 4;
+    compare(gpu, &image, &rule);
+}
+
 /* All levels of a row are different, so that one chain has all of its pairs; rows are equal. */
 static void check_long_chain(qfz_gpu *gpu, int64_t number, int32_t h, int32_t w, bool falls)
 {
@@ -252,5 +279,6 @@ int main(int argc, char **argv)
         check_hostile(&gpu, c);
     check_long_chain(&gpu, check_.cases, 3, 300, false);
     check_long_chain(&gpu, check_.cases, 70, 130, true);
+    check_slopes(&gpu, check_.cases, 6 * 64);
     return check_end();
 }

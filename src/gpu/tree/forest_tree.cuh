@@ -15,15 +15,15 @@
  *             last is the node that the top's link yields
  *   pixels    the parent of a pixel is the node that its own link yields, its lightest edge
  *
- * Pairs are made unique and sorted: pairs whose top is a component inside a block in shared memory
- * (forest_tree_block.cu), pairs whose top is a vertex of the graph of all blocks by one radix sort
- * (forest_tree.cu).  The numbering of nodes depends on the schedule; the tree does not.
+ * Pairs are made unique and sorted: pairs whose piece lies inside a block in shared memory
+ * (forest_tree_block.cu), the others, whose top is a vertex of the graph of all blocks, by one
+ * radix sort (forest_tree.cu).  The numbering of nodes depends on the schedule; the tree does not.
  *
  * Memory, bytes per pixel: 4 (wide: 6) for hooks of pixels, which become the parents of pixels; 2.5
  * for blocks; 4 to 5 more while the forest is built.  Then 24 bytes per pair; at the end 12 bytes
- * per pair and 6 to 8 per node inside a block.  A natural scene has 0.1 to 0.2 pairs a pixel and
- * 0.3 to 0.6 nodes inside blocks, white noise 0.3 and 0.7.  The numbers are known before the memory
- * for pairs and nodes is needed.
+ * per pair and 6 to 8 per node inside a block.  A natural scene has 0.08 to 0.17 pairs a pixel
+ * and 0.3 to 0.75 nodes inside blocks, white noise 0.13 to 0.25 and 0.75.  The numbers are known
+ * before the memory for pairs and nodes is needed.
  *
  * Traffic, bytes per pixel: that of the forest; 4 read and 4 written by each of two passes over
  * blocks; 6 to 8 per node; some 150 per pair. */
@@ -35,7 +35,7 @@
 /* The counts that decide the memory of a tree. */
 typedef struct qfz_gpu_tree_counts {
     uint32_t vertices, pairs;
-    uint32_t inside; /* nodes whose top is inside a block */
+    uint32_t inside; /* nodes whose piece is inside a block */
     uint32_t others; /* the other nodes; known when the tree is complete */
 } qfz_gpu_tree_counts;
 

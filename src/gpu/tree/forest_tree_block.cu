@@ -1,36 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* forest_tree_block.cu - nodes of the alpha-tree whose top is a component inside a block of 64 x 64
- * pixels, in shared memory; and the pairs of vertices that links inside a block yield.
+/* forest_tree_block.cu - nodes of the alpha-tree whose piece lies inside a block of 64 x 64 pixels,
+ * in shared memory; and the pairs of vertices that links inside a block yield.
  *
- *   load      the hooks of components
- *   name      finds the pair of the link of each pixel and component; a hash table makes pairs
- *             unique
- *   order     stores the pairs of a component, its chain, adjacent in a list; pairs whose top is a
- *             vertex are appended to the tree's
- *   link      finds the next pair of each pair in its chain */
-#include "gpu/tree/forest_tree_parts.cuh"
-#include "gpu/device/warp.cuh"
+ *   load      the hooks of components and pixels
+ *   name      finds the pair of the link of each component and pixel
+ *   place     a hash table makes pairs unique
+ *   order     stores the pairs of a component, its chain, adjacent in a list
+ *   append    appends outer pairs to those of the tree
+ *   link      finds the next pair of each pair in its chain
+ *
+ * A component that waits for an edge of level n that leaves the block is a vertex.  No other edge
+ * out of it has a level below n, so its pairs below n are those of this block, a chain like others;
+ * the parent of the last is the lowest node of the vertex.  Its other pairs are outer pairs: links
+ * of other blocks may yield them too, and their top may be another vertex.
+ *
+ * Both hash tables are filled in rounds.  In each, a key that has no place yet lowers the word of
+ * its next place to itself if the word is free, and after a barrier reads whose the word is.  Equal
+ * keys try the same places, so they end in the same place.  Most end in the first round; the others
+ * go on from a queue, so that no warp waits for a few lanes. */
+#include "gpu/tree/forest_tree_block.cuh"
 
 enum {
-    THREADS = 512,
-    EACH = QFZ_FOREST_BLOCK_PX / THREADS, /* pixels of a thread */
+    EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS, /* components of a thread, at most */
     TABLE_BITS = 13, /* at most half of the table is used: a block has fewer pairs than pixels */
-    TABLE = 1 << TABLE_BITS
+    TABLE = 1 << TABLE_BITS,
+    QUEUE = 2048, /* links in the queue */
+    OUTER_BITS = 12,
+    OUTER = 1 << OUTER_BITS, /* places in the table of outer pairs */
+    OUTER_ROUNDS = 16 /* an outer pair that has no place then may be appended several times */
 };
 
-/* The word of a component in tree_memory::up: its parent, or IS_ROOT | vertex. */
+/* The lower half of tree_memory::hook: the parent of a component, or IS_ROOT | vertex. */
 enum { IS_ROOT = 0x8000, NO_VERTEX = IS_ROOT | QFZ_STEP_MASK };
 
-/* Numbers of nodes in a block: NOWHERE for none; LOWEST_OF | vertex, counted from the block's first
- * vertex, for the lowest node of that vertex. */
-enum { NOWHERE = 0xffff, LOWEST_OF = 0x8000 };
-
-/* Marks an index into the table: the pair was inserted by this link. */
-enum { FIRST = TABLE };
-
-static __device__ __forceinline__ bool is_first(uint32_t named)
+/* The place of the pair (top, level) in a table of 1 << BITS words in a round.  A round goes on by
+ * an odd number of places that depends on the pair. */
+template <int BITS>
+static __device__ __forceinline__ uint32_t place_of(uint32_t top, uint32_t level, uint32_t round)
 {
-    return (named & (LOWEST_OF | FIRST)) == FIRST;
+    const uint32_t mixed = level * 0x9e3779b1u + top * 0x85ebca6bu;
+    return ((mixed >> (32 - BITS)) + round * (mixed >> 5 | 1)) % (1u << BITS);
 }
 
 namespace
@@ -51,28 +60,34 @@ template <typename KEY> struct pair_of {
     {
         return (uint32_t)(pair & (((KEY)1 << LEVEL_BITS) - 1));
     }
-    static __device__ __forceinline__ uint32_t place(KEY pair)
+    static __device__ __forceinline__ uint32_t place(KEY pair, uint32_t round)
     {
-        const uint32_t mixed = level(pair) * 0x9e3779b1u ^ comp(pair) * 0x85ebca6bu;
-        return (mixed ^ mixed >> 15) * 0x2c1b3c6du >> (32 - TABLE_BITS);
+        return place_of<TABLE_BITS>(comp(pair), level(pair), round);
     }
 };
 
 template <typename KEY> struct tree_memory {
     typedef typename qfz_top_of<KEY>::type TOP;
-    KEY table[TABLE]; /* pairs, then their numbers */
-    uint32_t
-        chain[QFZ_COMPS];   /* number of pairs << 16 | their start in the list; later, their end */
-    uint16_t up[QFZ_COMPS]; /* the parent, or IS_ROOT | vertex, counted from the block's first */
-    uint16_t named[QFZ_COMPS]; /* index into the table of the pair of the hook */
-    TOP level[QFZ_COMPS];      /* level of the hook */
-    TOP list_level[QFZ_FOREST_BLOCK_PX];
-    uint16_t list_comp[QFZ_FOREST_BLOCK_PX];
-    uint32_t n_local, n_open, first_pair;
+    union {
+        KEY table[TABLE];                      /* pairs, then their numbers */
+        struct {                               /* outer pairs, when all numbers are read */
+            uint32_t outer[OUTER];             /* the table: the first of equal pairs */
+            uint32_t top[QFZ_FOREST_BLOCK_PX]; /* per pair: its top; later, its final number */
+        };
+    };
+    /* level << 16 | up; a vertex has the level of the edge for which it waits. */
+    KEY hook[QFZ_COMPS];
+    uint32_t chain[QFZ_COMPS]; /* number of pairs << 16; later, with their start in the list */
+    uint16_t named[QFZ_COMPS]; /* of the pair of the hook, as tree_work::named, unless open */
+    union {
+        TOP list_level[QFZ_FOREST_BLOCK_PX]; /* chains, followed by outer pairs */
+        KEY queue[QUEUE];                    /* pairs of links; later, their places in the table */
+    };
+    uint16_t list_comp[QFZ_FOREST_BLOCK_PX]; /* at first, the places of all pairs in the table */
+    uint32_t n_queued, n_all, n_local, n_outer, n_pairs, first_pair;
 };
 
-/* The variables of a thread that all steps use; the arrays are for the thread's pixels and pairs.
- */
+/* The variables of a thread that all steps use. */
 template <typename KEY> struct tree_work {
     typedef typename qfz_top_of<KEY>::type TOP;
     tree_memory<KEY> &m;
@@ -80,53 +95,15 @@ template <typename KEY> struct tree_work {
     qfz_block_box box;
     uint32_t n; /* number of components */
     uint32_t first_vertex;
-    uint32_t open; /* number of the thread's pairs of vertices; later, the next one's number */
-    uint32_t named[EACH]; /* an index into the table; later, a number of a node */
+    /* Links without a place in the table, a bit each: the thread's pixels, then its components. */
+    uint32_t open;
+    /* Per pixel: its hook, level << 16 | component; its pair, if open; else the pair's place or
+     * index in the queue; later, a number of a node. */
+    KEY named[EACH];
 };
 } // namespace
 
-/* The component and the level of the hook of pixel p of the box; then the level of its k-th pixel.
- */
-template <typename TOP>
-static __device__ __forceinline__ uint16_t *comp_of(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                    uint32_t p)
-{
-    return qfz_comps<TOP>(forest, box, (int32_t)(p / QFZ_SIDE)) + p % QFZ_SIDE;
-}
-
-template <typename TOP>
-static __device__ __forceinline__ TOP *level_of(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                uint32_t p)
-{
-    return qfz_tops<TOP>(forest, box, (int32_t)(p / QFZ_SIDE)) + p % QFZ_SIDE;
-}
-
-template <typename TOP>
-static __device__ __forceinline__ TOP *kth_level(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                 uint32_t k)
-{
-    const uint32_t w = (uint32_t)box.w;
-    return qfz_tops<TOP>(forest, box, (int32_t)(k / w)) + k % w;
-}
-
-static __device__ __forceinline__ bool in_box(qfz_block_box box, uint32_t p)
-{
-    return (int32_t)(p / QFZ_SIDE) < box.h && (int32_t)(p % QFZ_SIDE) < box.w;
-}
-
-static __device__ __forceinline__ uint32_t place_of(int k)
-{
-    return threadIdx.x + (uint32_t)k * THREADS;
-}
-
 #define EACH_COMPONENT(w, c) for (uint32_t c = threadIdx.x; c < (w).n; c += THREADS)
-
-/* The parents of a block's nodes, in the memory of its hooks, 16 bits each.  A block has fewer
- * nodes than pixels, and room for a hook per two pixels. */
-static __device__ __forceinline__ uint16_t *parents_of(const qfz_gpu_forest &forest, uint32_t block)
-{
-    return reinterpret_cast<uint16_t *>(forest.hooks + (int64_t)block * forest.comp_room);
-}
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
@@ -134,6 +111,14 @@ template <typename KEY> static __device__ __forceinline__ void load(tree_work<KE
 {
     typedef typename tree_work<KEY>::TOP TOP;
     const qfz_gpu_forest &forest = w.tree.forest;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t p = px_of(k);
+        w.named[k] = QFZ_NO_COMP;
+        if (in_box(w.box, p))
+            w.named[k] =
+                (KEY)*level_of<TOP>(forest, w.box, p) << 16 | *comp_of<TOP>(forest, w.box, p);
+    }
     EACH_COMPONENT(w, c)
     {
         const KEY hook = qfz_hook_at<KEY>(forest, blockIdx.x, c);
@@ -144,54 +129,63 @@ template <typename KEY> static __device__ __forceinline__ void load(tree_work<KE
             up |= IS_ROOT;
         else if (level > w.tree.alpha_level)
             up = NO_VERTEX;
-        w.m.up[c] = (uint16_t)up;
-        w.m.level[c] = (TOP)level;
+        w.m.hook[c] = (KEY)level << 16 | up;
         w.m.chain[c] = 0;
     }
     for (uint32_t i = threadIdx.x; i < TABLE; i += THREADS)
         w.m.table[i] = ~(KEY)0;
-    if (threadIdx.x == 0) w.m.n_local = w.m.n_open = 0;
+    if (threadIdx.x == 0) w.m.n_queued = w.m.n_all = w.m.n_local = w.m.n_outer = w.m.n_pairs = 0;
+    __syncthreads();
 }
 
 /* ---- Name ------------------------------------------------------------------------------------ */
 
-template <typename WORK> static __device__ __forceinline__ bool is_vertex(const WORK &w, uint32_t c)
+template <typename KEY> static __device__ __forceinline__ uint32_t up_of(KEY hook)
 {
-    return w.m.up[c] & IS_ROOT && w.m.up[c] != NO_VERTEX;
+    return (uint32_t)hook & 0xffff;
 }
 
-/* Inserts the pair (c, level) and counts it, unless the table has it; returns its index, with FIRST
- * if it was inserted.  An entry never changes once it is set, so a stale read of a free entry only
- * costs an exchange that fails. */
-template <typename KEY>
-static __device__ __forceinline__ uint32_t put_into_table(tree_work<KEY> &w, uint32_t c,
-                                                          uint32_t level)
+/* True for a hook to a component of the block whose level is at most `level`. */
+template <typename KEY> static __device__ __forceinline__ bool goes_up(KEY hook, uint32_t level)
 {
-    const KEY pair = pair_of<KEY>::make(c, level), none = ~(KEY)0;
-    uint32_t i = pair_of<KEY>::place(pair);
-    for (;; i = (i + 1) % TABLE) {
-        KEY was = *static_cast<volatile KEY *>(&w.m.table[i]);
-        if (was == none) was = atomicCAS(&w.m.table[i], none, pair);
-        if (was == pair) return i;
-        if (was == none) break;
-    }
-    if (is_vertex(w, c))
-        w.open++;
-    else
-        atomicAdd(&w.m.chain[c], 1u << 16);
-    return i | FIRST;
+    return !(up_of(hook) & IS_ROOT) && (uint32_t)(hook >> 16) <= level;
 }
 
-/* The same for the pair of component c's piece at a level. */
-template <typename KEY>
-static __device__ __forceinline__ uint32_t name(tree_work<KEY> &w, uint32_t c, uint32_t level)
+/* True for a pair that may have links outside the block, or whose top is another vertex. */
+template <typename WORK>
+static __device__ __forceinline__ bool is_outer(const WORK &w, uint32_t c, uint32_t level)
 {
-    uint32_t up = w.m.up[c];
-    while (!(up & IS_ROOT) && w.m.level[c] <= level) {
-        c = up;
-        up = w.m.up[c];
+    const auto hook = w.m.hook[c];
+    return up_of(hook) & IS_ROOT && up_of(hook) != NO_VERTEX && level >= (uint32_t)(hook >> 16);
+}
+
+/* Replaces each component's parent by the component of the pair of its hook.  That is on the way
+ * up, and all levels before it are at most that of the hook, so other ways up may use it.  A vertex
+ * has no link; the parent of the last pair of its chain is its lowest node. */
+template <typename KEY> static __device__ __forceinline__ void name_components(tree_work<KEY> &w)
+{
+    uint32_t up[EACH_COMPS];
+#pragma unroll
+    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
+        const uint32_t c = threadIdx.x + j * THREADS;
+        if (c >= w.n) break;
+        const KEY own = w.m.hook[c];
+        up[j] = up_of(own);
+        if (up[j] & IS_ROOT) {
+            w.m.named[c] = (uint16_t)(up[j] == NO_VERTEX ? (uint32_t)NOWHERE : up[j]);
+            continue;
+        }
+        for (KEY hook; hook = w.m.hook[up[j]], goes_up(hook, (uint32_t)(own >> 16));)
+            up[j] = up_of(hook);
+        w.open |= 1u << (EACH + j);
     }
-    return put_into_table(w, c, level);
+    __syncthreads();
+#pragma unroll
+    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
+        const uint32_t c = threadIdx.x + j * THREADS;
+        if (w.open >> (EACH + j) & 1) w.m.hook[c] = (w.m.hook[c] & ~(KEY)0xffff) | up[j];
+    }
+    __syncthreads();
 }
 
 /* Finds the pairs of the links of the thread's pixels.  A pixel that waited from the start, because
@@ -201,94 +195,289 @@ static __device__ __forceinline__ uint32_t name(tree_work<KEY> &w, uint32_t c, u
  * that leaves. */
 template <typename KEY> static __device__ __forceinline__ void name_pixels(tree_work<KEY> &w)
 {
-    typedef typename tree_work<KEY>::TOP TOP;
-    const qfz_gpu_forest &forest = w.tree.forest;
     uint32_t comp[EACH], level[EACH];
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-        const uint32_t p = place_of(k);
-        const bool there = in_box(w.box, p);
-        comp[k] = there ? (uint32_t)*comp_of<TOP>(forest, w.box, p) : (uint32_t)QFZ_NO_COMP;
-        level[k] = there ? (uint32_t)*level_of<TOP>(forest, w.box, p) : 0;
-    }
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+        comp[k] = up_of(w.named[k]);
+        level[k] = (uint32_t)(w.named[k] >> 16);
         w.named[k] = NOWHERE;
         if (comp[k] == QFZ_NO_COMP) continue;
         if (comp[k] < QFZ_ACTIVE && level[k] == 0)
-            w.named[k] = LOWEST_OF | (w.m.up[comp[k]] & QFZ_STEP_MASK);
+            w.named[k] = LOWEST_OF | (up_of(w.m.hook[comp[k]]) & QFZ_STEP_MASK);
         else if (level[k] <= w.tree.alpha_level)
-            w.named[k] = name(w, comp[k], level[k]);
+            w.open |= 1u << k;
+    }
+    for (uint32_t moving = w.open & ((1u << EACH) - 1); moving;) {
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            if (!(moving >> k & 1)) continue;
+            const KEY hook = w.m.hook[comp[k]];
+            if (goes_up(hook, level[k]))
+                comp[k] = up_of(hook);
+            else
+                moving &= ~(1u << k);
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (w.open >> k & 1) w.named[k] = pair_of<KEY>::make(comp[k], level[k]);
+}
+
+/* ---- Place ----------------------------------------------------------------------------------- */
+
+/* Calls use(word, bit) for the links of a set; word: as in tree_work::named. */
+template <typename KEY, typename USE>
+static __device__ __forceinline__ void each_link(tree_work<KEY> &w, uint32_t links, USE use)
+{
+    uint32_t bit = 1;
+#pragma unroll
+    for (int k = 0; k < EACH; k++, bit <<= 1)
+        if (links & bit) use(w.named[k], bit);
+    for (uint32_t c = threadIdx.x; links >= bit; c += THREADS, bit <<= 1) {
+        if (!(links & bit)) continue;
+        KEY word = w.m.named[c];
+        if (w.open & bit) {
+            const KEY hook = w.m.hook[c];
+            word = pair_of<KEY>::make(up_of(hook), (uint32_t)(hook >> 16));
+        }
+        use(word, bit);
+        if (!(w.open & bit)) w.m.named[c] = (uint16_t)word;
     }
 }
 
-template <typename KEY> static __device__ __forceinline__ void name_components(tree_work<KEY> &w)
+/* Lowers a word of a table to `key`, if it is free. */
+template <typename KEY> static __device__ __forceinline__ void claim(KEY *word, KEY key)
 {
-    EACH_COMPONENT(w, c)
-    {
-        const uint32_t up = w.m.up[c];
-        w.m.named[c] = (uint16_t)(up & IS_ROOT ? (uint32_t)NOWHERE : name(w, up, w.m.level[c]));
+    if (*static_cast<volatile KEY *>(word) == ~(KEY)0) atomicMin(word, key);
+}
+
+/* Finds the places of links in the queue; all rounds but the first. */
+template <typename KEY> static __device__ __forceinline__ void place_queue(tree_work<KEY> &w)
+{
+    typedef pair_of<KEY> of;
+    enum { QUEUE_EACH = QUEUE / THREADS };
+    const uint32_t n = min(w.m.n_queued, (uint32_t)QUEUE);
+    uint32_t open = 0;
+    for (uint32_t j = 0; threadIdx.x + j * THREADS < n; j++)
+        open |= 1u << j;
+    for (uint32_t round = 1;; round++) {
+#pragma unroll
+        for (uint32_t j = 0; j < (uint32_t)QUEUE_EACH; j++) {
+            if (!(open >> j & 1)) continue;
+            const KEY pair = w.m.queue[threadIdx.x + j * THREADS];
+            claim(&w.m.table[of::place(pair, round)], pair);
+        }
+        if (!__syncthreads_or(open != 0)) return;
+#pragma unroll
+        for (uint32_t j = 0; j < (uint32_t)QUEUE_EACH; j++) {
+            if (!(open >> j & 1)) continue;
+            const KEY pair = w.m.queue[threadIdx.x + j * THREADS];
+            const uint32_t i = of::place(pair, round);
+            if (w.m.table[i] != pair) continue;
+            w.m.queue[threadIdx.x + j * THREADS] = i;
+            open &= ~(1u << j);
+        }
+    }
+}
+
+/* Finds the places of all pairs in the table.  Links that find the queue full go on when it is
+ * empty again; a pair that has a place by then is found at that place. */
+template <typename KEY> static __device__ __forceinline__ void place(tree_work<KEY> &w)
+{
+    typedef pair_of<KEY> of;
+    each_link(w, w.open,
+              [&](KEY pair, uint32_t) { atomicMin(&w.m.table[of::place(pair, 0)], pair); });
+    __syncthreads();
+    each_link(w, w.open, [&](KEY &word, uint32_t bit) {
+        const uint32_t i = of::place(word, 0);
+        if (w.m.table[i] != word) return;
+        word = i;
+        w.open &= ~bit;
+    });
+    while (__syncthreads_or(w.open != 0)) {
+        uint32_t queued = 0, at = qfz_take(&w.m.n_queued, (uint32_t)__popc(w.open));
+        each_link(w, w.open, [&](KEY &word, uint32_t bit) {
+            if (at >= QUEUE) return;
+            w.m.queue[at] = word;
+            word = at++;
+            w.open &= ~bit;
+            queued |= bit;
+        });
+        __syncthreads();
+        place_queue(w);
+        each_link(w, queued, [&](KEY &word, uint32_t) { word = w.m.queue[word]; });
+        if (threadIdx.x == 0) w.m.n_queued = 0;
     }
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* Reserves places for chains in the list, and for pairs of vertices among the tree's. */
-template <typename KEY> static __device__ __forceinline__ void take_places(tree_work<KEY> &w)
+/* Lists the places of all pairs in the table. */
+template <typename KEY> static __device__ __forceinline__ void list_pairs(tree_work<KEY> &w)
 {
-    uint32_t n_local = 0;
-    w.open = qfz_take(&w.m.n_open, w.open);
-    EACH_COMPONENT(w, c) n_local += w.m.chain[c] >> 16;
-    uint32_t at = qfz_take(&w.m.n_local, n_local);
+    enum { TABLE_EACH = TABLE / THREADS };
+    uint32_t used = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < (uint32_t)TABLE_EACH; j++)
+        used |= (w.m.table[threadIdx.x + j * THREADS] != ~(KEY)0 ? 1u : 0u) << j;
+    uint32_t at = qfz_take(&w.m.n_all, (uint32_t)__popc(used));
+#pragma unroll
+    for (uint32_t j = 0; j < (uint32_t)TABLE_EACH; j++)
+        if (used >> j & 1) w.m.list_comp[at++] = (uint16_t)(threadIdx.x + j * THREADS);
+    __syncthreads();
+}
+
+/* Reserves places in the list for chains. */
+template <typename KEY> static __device__ __forceinline__ void take_chains(tree_work<KEY> &w)
+{
+    uint32_t n = 0;
+    EACH_COMPONENT(w, c) n += w.m.chain[c] >> 16;
+    uint32_t at = qfz_take(&w.m.n_local, n);
     EACH_COMPONENT(w, c)
     {
-        const uint32_t n = w.m.chain[c] >> 16;
-        w.m.chain[c] = n << 16 | at;
-        at += n;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        const uint32_t before = atomicAdd(&w.tree.d_counts->inside, w.m.n_local);
-        w.m.first_pair = atomicAdd(&w.tree.d_counts->pairs, w.m.n_open);
-        w.tree.d_first_pair[blockIdx.x] = w.m.first_pair;
-        w.tree.d_inside[blockIdx.x] = make_uint2(before, w.m.n_local);
+        const uint32_t length = w.m.chain[c];
+        w.m.chain[c] = length | at;
+        at += length >> 16;
     }
     __syncthreads();
 }
 
-/* Numbers a pair that the thread inserted into the table. */
-template <typename KEY>
-static __device__ __forceinline__ void number(tree_work<KEY> &w, uint32_t place)
+/* Replaces places in the table by numbers of pairs. */
+template <typename KEY> static __device__ __forceinline__ void number_links(tree_work<KEY> &w)
 {
-    typedef typename tree_work<KEY>::TOP TOP;
-    const KEY pair = w.m.table[place];
-    const uint32_t c = pair_of<KEY>::comp(pair), level = pair_of<KEY>::level(pair);
-    uint32_t at;
-    if (is_vertex(w, c)) {
-        const uint32_t vertex = w.first_vertex + (w.m.up[c] & QFZ_STEP_MASK);
-        at = w.m.n_local + w.open;
-        qfz_put_pair(w.tree, w.m.first_pair + w.open,
-                     qfz_top_of_vertex(w.tree.forest, vertex, level), level);
-        w.open++;
-    } else {
-        at = atomicAdd(&w.m.chain[c], 1u) & 0xffff;
-        w.m.list_level[at] = (TOP)level;
-        w.m.list_comp[at] = (uint16_t)c;
-    }
-    w.m.table[place] = at;
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+        if (!(w.named[k] & LOWEST_OF)) w.named[k] = w.m.table[w.named[k]];
+    EACH_COMPONENT(w, c)
+    if (!(w.m.named[c] & LOWEST_OF)) w.m.named[c] = (uint16_t)w.m.table[w.m.named[c]];
+    __syncthreads();
 }
 
 template <typename KEY> static __device__ __forceinline__ void order(tree_work<KEY> &w)
 {
-    take_places(w);
+    typedef typename tree_work<KEY>::TOP TOP;
+    typedef pair_of<KEY> of;
+    uint32_t own[EACH], n_outer = 0; /* per pair: place << 16 | number in its chain, or NOWHERE */
+    list_pairs(w);
+    const uint32_t n = w.m.n_all;
 #pragma unroll
-    for (int k = 0; k < EACH; k++)
-        if (is_first(w.named[k])) number(w, w.named[k] % TABLE);
-    EACH_COMPONENT(w, c)
-    if (is_first(w.m.named[c])) number(w, w.m.named[c] % TABLE);
+    for (int k = 0; k < EACH; k++) {
+        if (px_of(k) >= n) break;
+        const uint32_t place = w.m.list_comp[px_of(k)];
+        const KEY pair = w.m.table[place];
+        uint32_t before = NOWHERE;
+        if (is_outer(w, of::comp(pair), of::level(pair)))
+            n_outer++;
+        else
+            before = atomicAdd(&w.m.chain[of::comp(pair)], 1u << 16) >> 16;
+        own[k] = place << 16 | before;
+    }
+    uint32_t outer = qfz_take(&w.m.n_outer, n_outer);
+    __syncthreads();
+    take_chains(w);
+    outer += w.m.n_local;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (px_of(k) >= n) break;
+        const uint32_t place = own[k] >> 16, before = own[k] & 0xffff;
+        const KEY pair = w.m.table[place];
+        const uint32_t at =
+            before == NOWHERE ? outer++ : (w.m.chain[of::comp(pair)] & 0xffff) + before;
+        w.m.list_level[at] = (TOP)of::level(pair);
+        w.m.list_comp[at] = (uint16_t)of::comp(pair);
+        w.m.table[place] = at;
+    }
+    __syncthreads();
+    number_links(w);
+}
+
+/* ---- Append ---------------------------------------------------------------------------------- */
+
+/* Outer pairs of the thread, by number. */
+#define EACH_OUTER(w, i) for (uint32_t i = threadIdx.x; i < (w).m.n_outer; i += THREADS)
+
+/* Finds the tops of outer pairs in the graph of all blocks. */
+template <typename KEY> static __device__ __forceinline__ void find_tops(tree_work<KEY> &w)
+{
+    for (uint32_t i = threadIdx.x; i < OUTER; i += THREADS)
+        w.m.outer[i] = QFZ_NONE;
+    EACH_OUTER(w, i)
+    {
+        uint16_t *const comp = &w.m.list_comp[w.m.n_local + i];
+        const uint32_t vertex = w.first_vertex + (up_of(w.m.hook[*comp]) & QFZ_STEP_MASK);
+        w.m.top[i] = qfz_top_of_vertex(w.tree.forest, vertex, w.m.list_level[w.m.n_local + i]);
+        *comp = NOWHERE;
+    }
+    __syncthreads();
+}
+
+/* Finds the first of the outer pairs that are equal to a pair; in list_comp. */
+template <typename KEY> static __device__ __forceinline__ void find_equal(tree_work<KEY> &w)
+{
+    const uint32_t n_local = w.m.n_local;
+    const auto is_open = [&](uint32_t i) { return w.m.list_comp[n_local + i] == NOWHERE; };
+    for (uint32_t round = 0; round < OUTER_ROUNDS; round++) {
+        const auto word = [&](uint32_t i) {
+            return &w.m.outer[place_of<OUTER_BITS>(w.m.top[i], w.m.list_level[n_local + i], round)];
+        };
+        bool any = false;
+        EACH_OUTER(w, i)
+        {
+            if (!is_open(i)) continue;
+            any = true;
+            if (*static_cast<volatile uint32_t *>(word(i)) == QFZ_NONE) atomicMin(word(i), i);
+        }
+        if (!__syncthreads_or(any)) return;
+        EACH_OUTER(w, i)
+        {
+            if (!is_open(i)) continue;
+            const uint32_t other = *word(i);
+            if (w.m.top[other] == w.m.top[i] &&
+                w.m.list_level[n_local + other] == w.m.list_level[n_local + i])
+                w.m.list_comp[n_local + i] = (uint16_t)other;
+        }
+    }
+    EACH_OUTER(w, i)
+    if (is_open(i)) w.m.list_comp[n_local + i] = (uint16_t)i;
+}
+
+/* Appends each outer pair once to the tree's pairs, and stores its place among the block's. */
+template <typename KEY> static __device__ __forceinline__ void append(tree_work<KEY> &w)
+{
+    const uint32_t n_local = w.m.n_local;
+    uint32_t n = 0;
+    find_tops(w);
+    find_equal(w);
+    EACH_OUTER(w, i) n += w.m.list_comp[n_local + i] == i;
+    uint32_t at = qfz_take(&w.m.n_pairs, n);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const uint32_t before = atomicAdd(&w.tree.d_counts->inside, n_local);
+        w.m.first_pair = atomicAdd(&w.tree.d_counts->pairs, w.m.n_pairs);
+        w.tree.d_first_pair[blockIdx.x] = w.m.first_pair;
+        w.tree.d_inside[blockIdx.x] = make_uint2(before, n_local);
+    }
+    __syncthreads();
+    EACH_OUTER(w, i)
+    {
+        if (w.m.list_comp[n_local + i] != i) continue;
+        qfz_put_pair(w.tree, w.m.first_pair + at, w.m.top[i], w.m.list_level[n_local + i]);
+        w.m.top[i] = at++;
+    }
+    __syncthreads();
 }
 
 /* ---- Link ------------------------------------------------------------------------------------ */
+
+/* A number of a pair, or the vertex whose lowest node is meant, as k_write reads it. */
+template <typename WORK>
+static __device__ __forceinline__ uint16_t final_number(const WORK &w, uint32_t number)
+{
+    const uint32_t n_local = w.m.n_local;
+    if (number >= n_local && !(number & LOWEST_OF))
+        number = n_local + w.m.top[w.m.list_comp[number]];
+    return (uint16_t)number;
+}
 
 /* Finds the next pair in the chain of each pair by a search of the chain.  Most chains are short;
  * threads of a long chain read the same words. */
@@ -299,7 +488,7 @@ template <typename KEY> static __device__ __forceinline__ void link(tree_work<KE
     uint16_t *const parents = parents_of(forest, blockIdx.x);
     for (uint32_t k = threadIdx.x; k < w.m.n_local; k += THREADS) {
         const uint32_t c = w.m.list_comp[k], level = w.m.list_level[k];
-        const uint32_t end = w.m.chain[c] & 0xffff, begin = end - (w.m.chain[c] >> 16);
+        const uint32_t begin = w.m.chain[c] & 0xffff, end = begin + (w.m.chain[c] >> 16);
         uint32_t next = NOWHERE, next_level = QFZ_NONE;
         for (uint32_t i = begin; i < end; i++) {
             const uint32_t other = w.m.list_level[i];
@@ -307,95 +496,31 @@ template <typename KEY> static __device__ __forceinline__ void link(tree_work<KE
             next = i;
             next_level = other;
         }
-        if (next == NOWHERE && w.m.named[c] != NOWHERE)
-            next = (uint32_t)w.m.table[w.m.named[c] % TABLE];
         *kth_level<TOP>(forest, w.box, k) = (TOP)level;
-        parents[k] = (uint16_t)next;
+        parents[k] = final_number(w, next == NOWHERE ? w.m.named[c] : next);
     }
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
-        if (!in_box(w.box, place_of(k))) continue;
-        const uint32_t named = w.named[k];
-        *comp_of<TOP>(forest, w.box, place_of(k)) =
-            (uint16_t)(named & LOWEST_OF ? named : (uint32_t)w.m.table[named % TABLE]);
+        if (!in_box(w.box, px_of(k))) continue;
+        *comp_of<TOP>(forest, w.box, px_of(k)) = final_number(w, (uint32_t)w.named[k]);
     }
 }
 
 template <typename KEY>
-static __global__ void __launch_bounds__(THREADS) k_nodes(qfz_gpu_forest_tree tree)
+static __global__ void __launch_bounds__(THREADS, sizeof(KEY) == 4 ? QFZ_SM_THREADS / THREADS : 1)
+    k_nodes(qfz_gpu_forest_tree tree)
 {
     typedef tree_memory<KEY> memory;
     QFZ_SHARED(memory, m);
     const uint2 block = tree.forest.block[blockIdx.x];
     tree_work<KEY> w = {*m, tree, qfz_block_of(tree.forest, blockIdx.x), block.y, block.x, 0, {}};
     load(w);
-    __syncthreads();
-    name_pixels(w);
     name_components(w);
-    __syncthreads();
+    name_pixels(w);
+    place(w);
     order(w);
-    __syncthreads();
+    append(w);
     link(w);
-}
-
-/* ---- Write ----------------------------------------------------------------------------------- */
-
-namespace
-{
-/* The map from a block's numbers to nodes of the tree. */
-struct numbering {
-    uint32_t base, n_local, first_pair, first_vertex;
-};
-} // namespace
-
-/* The node that a block's `number` of a parent stands for; `self` if there is none. */
-static __device__ __forceinline__ uint32_t parent_by(const qfz_gpu_forest_tree &tree,
-                                                     const numbering &of, uint32_t number,
-                                                     uint32_t self)
-{
-    if (number < of.n_local) return of.base + number;
-    uint32_t node = QFZ_NONE;
-    if (!(number & LOWEST_OF)) {
-        node = tree.d_node[of.first_pair + number - of.n_local];
-    } else if (number != NOWHERE) {
-        const uint32_t vertex = of.first_vertex + (number & ~(uint32_t)LOWEST_OF);
-        node = tree.d_first_node[vertex];
-        if (node == QFZ_NONE) node = tree.d_node[vertex];
-    }
-    return node == QFZ_NONE ? self : node;
-}
-
-/* Writes parents and levels.  The parents of pixels overwrite levels and components of the same
- * row, so a block reads all of these first. */
-template <typename KEY>
-static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
-    k_write(qfz_gpu_forest_tree tree)
-{
-    typedef typename qfz_top_of<KEY>::type TOP;
-    const qfz_gpu_forest &forest = tree.forest;
-    const qfz_block_box box = qfz_block_of(forest, blockIdx.x);
-    const uint2 inside = tree.d_inside[blockIdx.x];
-    const numbering of = {(uint32_t)((int64_t)forest.h * forest.w) + inside.x, inside.y,
-                          tree.d_first_pair[blockIdx.x], forest.block[blockIdx.x].x};
-    uint32_t number[EACH];
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
-        if (in_box(box, place_of(k))) number[k] = *comp_of<TOP>(forest, box, place_of(k));
-    const uint16_t *const parents = parents_of(forest, blockIdx.x);
-    for (uint32_t k = threadIdx.x; k < of.n_local; k += THREADS) {
-        const uint32_t at = inside.x + k;
-        tree.d_inside_parent[at] = parent_by(tree, of, parents[k], of.base + k);
-        static_cast<TOP *>(tree.d_inside_level)[at] = *kth_level<TOP>(forest, box, k);
-    }
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        const uint32_t p = place_of(k);
-        if (!in_box(box, p)) continue;
-        const int64_t at =
-            (int64_t)(box.y + (int32_t)(p / QFZ_SIDE)) * forest.w + box.x + (int32_t)(p % QFZ_SIDE);
-        tree.d_parent[at] = parent_by(tree, of, number[k], (uint32_t)at);
-    }
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
@@ -413,12 +538,4 @@ qfz_status qfz_forest_tree_blocks(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree)
     if (tree->forest.wide)
         return qfz_launch(gpu, k_nodes<wide>, grid, block, sizeof(tree_memory<wide>), *tree);
     return qfz_launch(gpu, k_nodes<uint32_t>, grid, block, sizeof(tree_memory<uint32_t>), *tree);
-}
-
-qfz_status qfz_forest_tree_write(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree)
-{
-    typedef unsigned long long wide;
-    const dim3 grid((unsigned)tree->forest.n_blocks), block(THREADS);
-    if (tree->forest.wide) return qfz_launch(gpu, k_write<wide>, grid, block, 0, *tree);
-    return qfz_launch(gpu, k_write<uint32_t>, grid, block, 0, *tree);
 }
