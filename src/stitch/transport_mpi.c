@@ -197,19 +197,27 @@ void qfz_ranks_stop(const qfz_ranks *ranks)
     }
 }
 
+/* True if the next TAG_STOP message counts, or cannot be read. */
+static bool receive_stop(const MPI_Status *status)
+{
+    uint32_t stop[2] = {0};
+    int n = 0;
+    if (MPI_Get_count(status, MPI_BYTE, &n) != MPI_SUCCESS || n != sizeof stop) return true;
+    const int code =
+        MPI_Recv(stop, n, MPI_BYTE, status->MPI_SOURCE, TAG_STOP, mpi.all, MPI_STATUS_IGNORE);
+    return code != MPI_SUCCESS || stop[1] != ~stop[0] || stop[0] == mpi.agreements;
+}
+
 /* Messages from before the last agreement do not count: it has reported their failure.  The next
  * agreement finds a message for which there is no failure. */
 bool qfz_ranks_stopped(const qfz_ranks *ranks)
 {
     while (ranks->n > 1 && !mpi.stop_received) {
-        uint32_t stop[2] = {0};
+        MPI_Status status;
         int there = 0;
-        int code = MPI_Iprobe(MPI_ANY_SOURCE, TAG_STOP, mpi.all, &there, MPI_STATUS_IGNORE);
+        const int code = MPI_Iprobe(MPI_ANY_SOURCE, TAG_STOP, mpi.all, &there, &status);
         if (code != MPI_SUCCESS || !there) break;
-        code = MPI_Recv(stop, sizeof stop, MPI_BYTE, MPI_ANY_SOURCE, TAG_STOP, mpi.all,
-                        MPI_STATUS_IGNORE);
-        const bool is_old = stop[1] == ~stop[0] && stop[0] != mpi.agreements;
-        mpi.stop_received = code == MPI_SUCCESS && !is_old;
+        mpi.stop_received = receive_stop(&status);
     }
     return mpi.stop_received;
 }
@@ -372,10 +380,9 @@ qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before
 /* ------------------------------------------------------------------------------------------ pieces
  *
  * A message is a head and a body in chunks, with checksums.  A body has one chunk at least, if need
- * be an empty one, so that a wrong length is found out: MPI compares the lengths of chunks.  Sends
- * do not block, but the bytes in flight are limited; a rank that waits for its own messages to
- * arrive receives others meanwhile, from any rank.  So some rank always receives, and all messages
- * arrive.
+ * be an empty one, so that a wrong length is found out, as those of all chunks.  Sends do not
+ * block, but the bytes in flight are limited; a rank that waits for its own messages to arrive
+ * receives others meanwhile, from any rank.  So some rank always receives, and all messages arrive.
  *
  * All ranks number the exchanges alike.  A rank may be some exchanges ahead of another, but there
  * are far fewer exchanges between two agreements than tags. */
@@ -485,14 +492,17 @@ static qfz_status clear_arrived(post *p, qfz_error *err)
     return QFZ_OK;
 }
 
+/* The length is compared first: some implementations of MPI write past a buffer that is too short
+ * before they report that. */
 static qfz_status receive_bytes(void *to, int64_t bytes, int from, int tag, qfz_error *err)
 {
     MPI_Status status;
     int n = 0;
-    QFZ_TRY(
-        check(MPI_Recv(to, (int)bytes, MPI_BYTE, from, tag, mpi.all, &status), "receiving", err));
+    QFZ_TRY(check(MPI_Probe(from, tag, mpi.all, &status), "receiving", err));
     QFZ_TRY(check(MPI_Get_count(&status, MPI_BYTE, &n), "receiving", err));
-    return n == bytes ? QFZ_OK : damaged_by(from, err);
+    if (n != bytes) return damaged_by(from, err);
+    return check(MPI_Recv(to, n, MPI_BYTE, from, tag, mpi.all, MPI_STATUS_IGNORE), "receiving",
+                 err);
 }
 
 static qfz_status receive_head(const post *p, int from, head *h, qfz_error *err)

@@ -363,6 +363,7 @@ static bool fails_mpi(int poll)
     }
 
 MPI_CALL(MPI_Isend, NO_POLL)
+MPI_CALL(MPI_Probe, NO_POLL)
 MPI_CALL(MPI_Recv, NO_POLL)
 MPI_CALL(MPI_Test, POLL_TEST)
 MPI_CALL(MPI_Iprobe, POLL_PROBE)
