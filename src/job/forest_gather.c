@@ -7,9 +7,8 @@
 #include "core/position.h"
 #include "job/gather_parts.h"
 
-/* A row: level, position, a, b.  An open row: its edge in raster order (the position before it is
- * mixed), level, a. */
-enum { ROW_WORDS = 4, ROW_KEY_WORDS = 2, OPEN_WORDS = 3, OPEN_KEY_WORDS = 1 };
+/* An open row: its edge in raster order (the position before it is mixed), level, a. */
+enum { ROW_KEY_WORDS = 2, OPEN_WORDS = 3, OPEN_KEY_WORDS = 1 };
 
 enum { LABELS = 1 << 16 }; /* read at once */
 
@@ -28,7 +27,7 @@ static void add_nothing(void *arg, uint64_t *into, const uint64_t *more)
 qfz_status qfz_forest_gather_open(qfz_forest_gather **out, const qfz_run *run, qfz_error *err)
 {
     const qfz_gather_format of_rows = {
-        .words = ROW_WORDS, .key_words = ROW_KEY_WORDS, .add = add_nothing};
+        .words = QFZ_FOREST_WORDS, .key_words = ROW_KEY_WORDS, .add = add_nothing};
     const qfz_gather_format of_open = {
         .words = OPEN_WORDS, .key_words = OPEN_KEY_WORDS, .add = add_nothing};
     const int n = run->contexts.n > 0 ? run->contexts.n : 1;
@@ -62,7 +61,7 @@ qfz_status qfz_forest_gather_add(qfz_forest_gather *gather, int thread, const qf
 {
     for (int64_t i = 0; i < n; i++) {
         const qfz_forest_row *const r = &rows[i];
-        const uint64_t row[ROW_WORDS] = {r->level, r->position, r->a, r->b};
+        const uint64_t row[QFZ_FOREST_WORDS] = {r->level, r->position, r->a, r->b};
         const uint64_t open[OPEN_WORDS] = {qfz_unmix64(r->position), r->level, r->a};
         QFZ_TRY(r->b == QFZ_FOREST_OPEN ? qfz_gather_put(gather->open, thread, open, err)
                                         : qfz_gather_put(gather->rows, thread, row, err));

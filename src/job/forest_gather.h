@@ -10,6 +10,9 @@
 #include "job/forest_rows.h"
 #include "regions/regions.h"
 
+/* A gathered row: level, position, a, b. */
+enum { QFZ_FOREST_WORDS = 4 };
+
 typedef struct qfz_forest_gather qfz_forest_gather;
 
 /* *gather = NULL if the job has no such table. */

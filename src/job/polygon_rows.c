@@ -12,6 +12,7 @@
 
 #include "core/memory.h"
 #include "core/parallel.h"
+#include "core/turns.h"
 #include "job/polygon_batch.h"
 #include "job/polygon_chains.h"
 #include "job/raster_options.h"
@@ -32,10 +33,7 @@ typedef struct polygons {
     int n_batches;
     pthread_mutex_t reading; /* of chains.store and n_taken */
     int64_t n_taken;
-    pthread_mutex_t writing; /* of what follows */
-    pthread_cond_t written;  /* n_written or has_failed has changed */
-    int64_t n_written;
-    bool has_failed;
+    qfz_turns writing; /* of the table and the counts */
     qfz_polygon_counts counts;
 } polygons;
 
@@ -92,28 +90,6 @@ static qfz_status write_rows(polygons *p, const qfz_polygon_batch *b, double par
 }
 
 /* -------------------------------------------------------------------------------------- batches */
-/* Waits until all batches before this one are written; false: one failed. */
-static bool wait_for_turn(polygons *p, int64_t number)
-{
-    pthread_mutex_lock(&p->writing);
-    while (p->n_written < number && !p->has_failed)
-        pthread_cond_wait(&p->written, &p->writing);
-    const bool ok = !p->has_failed;
-    pthread_mutex_unlock(&p->writing);
-    return ok;
-}
-
-static void end_turn(polygons *p, bool ok)
-{
-    pthread_mutex_lock(&p->writing);
-    if (ok)
-        p->n_written++;
-    else
-        p->has_failed = true;
-    pthread_cond_broadcast(&p->written);
-    pthread_mutex_unlock(&p->writing);
-}
-
 /* Takes a batch and its number, and makes its rows.  While a thread makes a large polygon, all
  * others wait. */
 static qfz_status take_and_make(polygons *p, qfz_polygon_batch *b, int64_t *number, double *part,
@@ -124,7 +100,8 @@ static qfz_status take_and_make(polygons *p, qfz_polygon_batch *b, int64_t *numb
     const bool is_large = st == QFZ_OK && qfz_polygon_batch_is_large(b);
     *part = qfz_arc_store_part(p->chains.store);
     *number = p->n_taken++;
-    if (is_large && wait_for_turn(p, *number)) st = qfz_polygon_batch_make(b, &p->rule, err);
+    if (is_large && qfz_turns_wait(&p->writing, *number))
+        st = qfz_polygon_batch_make(b, &p->rule, err);
     pthread_mutex_unlock(&p->reading);
     return is_large || st != QFZ_OK ? st : qfz_polygon_batch_make(b, &p->rule, err);
 }
@@ -134,7 +111,7 @@ static qfz_status write_in_turn(polygons *p, qfz_polygon_batch *b, double part, 
 {
     const qfz_status st = write_rows(p, b, part, err);
     if (qfz_polygon_batch_is_large(b)) qfz_polygon_batch_fini(b);
-    end_turn(p, st == QFZ_OK);
+    qfz_turns_end(&p->writing, st == QFZ_OK);
     return st;
 }
 
@@ -148,10 +125,10 @@ static qfz_status write_batches(void *arg, int64_t item, int worker, qfz_error *
         double part;
         const qfz_status st = take_and_make(p, b, &number, &part, err);
         if (st != QFZ_OK) {
-            end_turn(p, false);
+            qfz_turns_end(&p->writing, false);
             return st;
         }
-        if (b->n == 0 || !wait_for_turn(p, number)) return QFZ_OK;
+        if (b->n == 0 || !qfz_turns_wait(&p->writing, number)) return QFZ_OK;
         QFZ_TRY(write_in_turn(p, b, part, err));
     }
 }
@@ -208,8 +185,7 @@ static qfz_status open(polygons **opened, const qfz_polygon_chains *from, qfz_er
                     .source = from->source,
                     .chains = *from,
                     .reading = PTHREAD_MUTEX_INITIALIZER,
-                    .writing = PTHREAD_MUTEX_INITIALIZER,
-                    .written = PTHREAD_COND_INITIALIZER};
+                    .writing = QFZ_TURNS_FIRST};
     *opened = p;
     return QFZ_OK;
 }

@@ -199,11 +199,41 @@ static qfz_status check_range(const qfz_table *table, const qfz_table_rows *rows
     return QFZ_OK;
 }
 
+static qfz_status check_open(const qfz_table *table, qfz_error *err)
+{
+    if (table->state) return QFZ_OK;
+    return qfz_fail(err, QFZ_EIO, "%s: it is already complete", table->path);
+}
+
 qfz_status qfz_table_write(qfz_table *table, const qfz_table_rows *rows, qfz_error *err)
 {
-    if (!table->state) return qfz_fail(err, QFZ_EIO, "%s: it is already complete", table->path);
+    QFZ_TRY(check_open(table, err));
     QFZ_TRY(check_range(table, rows, err));
     return table->writer->write(table->state, rows, err);
+}
+
+qfz_status qfz_table_prepare(const qfz_table *table, const qfz_table_rows *rows,
+                             qfz_table_text *text, qfz_error *err)
+{
+    const qfz_table_writer *const writer = table->writer;
+    QFZ_TRY(check_open(table, err));
+    QFZ_TRY(check_range(table, rows, err));
+    return writer->prepare ? writer->prepare(table->state, rows, text, err) : QFZ_OK;
+}
+
+qfz_status qfz_table_write_prepared(qfz_table *table, const qfz_table_rows *rows,
+                                    const qfz_table_text *text, qfz_error *err)
+{
+    const qfz_table_writer *const writer = table->writer;
+    QFZ_TRY(check_open(table, err));
+    return writer->prepare ? writer->write_text(table->state, text, err)
+                           : writer->write(table->state, rows, err);
+}
+
+void qfz_table_text_fini(qfz_table_text *text)
+{
+    free(text->text);
+    *text = (qfz_table_text){0};
 }
 
 /* -------------------------------------------------------------------------------------- the end */

@@ -73,6 +73,20 @@ qfz_status qfz_table_create(qfz_table **table, const qfz_source *source,
 /* Appends rows.  Any thread, one at a time. */
 qfz_status qfz_table_write(qfz_table *table, const qfz_table_rows *rows, qfz_error *err);
 
+/* The same in two steps, so that threads make rows ready beside each other.  All 0 before the first
+ * prepare().  prepare(): any thread, at any time.  write_prepared(), of the same rows: one at a
+ * time. */
+typedef struct qfz_table_text {
+    char *text; /* of rows, in a format of text */
+    int64_t n, room;
+} qfz_table_text;
+
+qfz_status qfz_table_prepare(const qfz_table *table, const qfz_table_rows *rows,
+                             qfz_table_text *text, qfz_error *err);
+qfz_status qfz_table_write_prepared(qfz_table *table, const qfz_table_rows *rows,
+                                    const qfz_table_text *text, qfz_error *err);
+void qfz_table_text_fini(qfz_table_text *text);
+
 /* Writes everything that is still in memory (some drivers, XLSX and KML for example, write all rows
  * here) and closes: all that can fail before the table gets its name. */
 qfz_status qfz_table_finish(qfz_table *table, qfz_error *err);

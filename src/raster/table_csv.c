@@ -17,16 +17,10 @@
 
 enum { ROWS_PER_PIECE = 1024 };
 
-/* The text of some rows. */
-typedef struct piece {
-    char *text;
-    int64_t n, room;
-} piece;
-
 typedef struct csv_table {
     const qfz_table_target *target;
     VSILFILE *file;
-    piece *pieces;
+    qfz_table_text *pieces;
     int64_t n_pieces;
     const qfz_table_rows *rows; /* of the batch being written */
 } csv_table;
@@ -104,29 +98,29 @@ static int64_t room_of(const qfz_table_spec *spec, const qfz_table_rows *rows, i
     return bytes;
 }
 
-static qfz_status make_room(piece *p, int64_t room, qfz_error *err)
+/* Makes the text of rows first .. end - 1. */
+static qfz_status make_text(const qfz_table_spec *spec, const qfz_table_rows *rows, int64_t first,
+                            int64_t end, qfz_table_text *text, qfz_error *err)
 {
-    if (room <= p->room) return QFZ_OK;
-    QFZ_TRY(qfz_realloc((void **)&p->text, room, 1, err));
-    p->room = room;
+    const int64_t room = room_of(spec, rows, first, end);
+    if (room > text->room) {
+        QFZ_TRY(qfz_realloc((void **)&text->text, room, 1, err));
+        text->room = room;
+    }
+    char *to = text->text;
+    for (int64_t i = first; i < end; i++)
+        to = write_row(to, spec, rows, i);
+    text->n = to - text->text;
     return QFZ_OK;
 }
 
 static qfz_status make_piece(void *arg, int64_t item, int worker, qfz_error *err)
 {
     const csv_table *const table = arg;
-    const qfz_table_spec *const spec = table->target->spec;
-    const qfz_table_rows *const rows = table->rows;
-    const int64_t first = item * ROWS_PER_PIECE, left = rows->n - first;
+    const int64_t first = item * ROWS_PER_PIECE, left = table->rows->n - first;
     const int64_t end = first + (left < ROWS_PER_PIECE ? left : ROWS_PER_PIECE);
-    piece *const p = &table->pieces[item];
     (void)worker;
-    QFZ_TRY(make_room(p, room_of(spec, rows, first, end), err));
-    char *to = p->text;
-    for (int64_t i = first; i < end; i++)
-        to = write_row(to, spec, rows, i);
-    p->n = to - p->text;
-    return QFZ_OK;
+    return make_text(table->target->spec, table->rows, first, end, &table->pieces[item], err);
 }
 
 /* Pieces 0 .. n - 1 exist afterwards. */
@@ -134,7 +128,8 @@ static qfz_status add_pieces(csv_table *table, int64_t n, qfz_error *err)
 {
     if (n <= table->n_pieces) return QFZ_OK;
     QFZ_TRY(qfz_realloc((void **)&table->pieces, n, sizeof *table->pieces, err));
-    memset(table->pieces + table->n_pieces, 0, (size_t)(n - table->n_pieces) * sizeof(piece));
+    memset(table->pieces + table->n_pieces, 0,
+           (size_t)(n - table->n_pieces) * sizeof *table->pieces);
     table->n_pieces = n;
     return QFZ_OK;
 }
@@ -153,6 +148,18 @@ static qfz_status put(const csv_table *table, const char *text, int64_t n, qfz_e
     const bool ok = VSIFWriteL(text, 1, (size_t)n, table->file) == (size_t)n;
     qfz_error_trap_end(&trap);
     return ok && !trap.failed ? QFZ_OK : fail(table, &trap, err);
+}
+
+static qfz_status csv_prepare(const void *state, const qfz_table_rows *rows, qfz_table_text *text,
+                              qfz_error *err)
+{
+    const csv_table *const table = state;
+    return make_text(table->target->spec, rows, 0, rows->n, text, err);
+}
+
+static qfz_status csv_write_text(void *state, const qfz_table_text *text, qfz_error *err)
+{
+    return put(state, text->text, text->n, err);
 }
 
 static qfz_status csv_write(void *state, const qfz_table_rows *rows, qfz_error *err)
@@ -208,7 +215,7 @@ static void csv_close(void *state)
     if (table->file) (void)VSIFCloseL(table->file);
     qfz_error_trap_end(&trap);
     for (int64_t i = 0; i < table->n_pieces; i++)
-        free(table->pieces[i].text);
+        qfz_table_text_fini(&table->pieces[i]);
     free(table->pieces);
     free(table);
 }
@@ -238,5 +245,9 @@ static qfz_status csv_finish(void *state, qfz_error *err)
     return ok && !trap.failed ? QFZ_OK : fail(table, &trap, err);
 }
 
-const qfz_table_writer qfz_table_writer_csv = {
-    .create = csv_create, .write = csv_write, .finish = csv_finish, .close = csv_close};
+const qfz_table_writer qfz_table_writer_csv = {.create = csv_create,
+                                               .write = csv_write,
+                                               .prepare = csv_prepare,
+                                               .write_text = csv_write_text,
+                                               .finish = csv_finish,
+                                               .close = csv_close};

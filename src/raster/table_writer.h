@@ -20,6 +20,12 @@ typedef struct qfz_table_target {
 typedef struct qfz_table_writer {
     qfz_status (*create)(void **state, const qfz_table_target *target, qfz_error *err);
     qfz_status (*write)(void *state, const qfz_table_rows *rows, qfz_error *err);
+
+    /* Formats of text, both or none: qfz_table_prepare(), and writing what it made. */
+    qfz_status (*prepare)(const void *state, const qfz_table_rows *rows, qfz_table_text *text,
+                          qfz_error *err);
+    qfz_status (*write_text)(void *state, const qfz_table_text *text, qfz_error *err);
+
     qfz_status (*finish)(void *state, qfz_error *err); /* once; nothing is written later */
     void (*close)(void *state);                        /* NULL is allowed */
 } qfz_table_writer;

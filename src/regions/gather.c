@@ -9,29 +9,12 @@
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "core/temp_file.h"
-#include "regions/gather_table.h"
+#include "regions/gather_pieces.h"
 
 /* With less memory for each run, runs are merged in several rounds. */
 enum { RUN_BYTES_LEAST = 1 << 16, RUNS_LEAST = 2 };
 
-/* A table's records lie in any order: those that are read next are fetched ahead. */
-enum { AHEAD = 8 };
-
-/* Sorted records of different keys: in a table, or in the file. */
-typedef struct run {
-    const qfz_gather_table *table; /* NULL: in the file */
-    int64_t begin, n_all;          /* in the file, in bytes; its records there */
-    int64_t offset;                /* of the next record to be read, in bytes */
-    int64_t left;                  /* records that are not read yet */
-    uint64_t *buffer;
-    int64_t at, n; /* in the table, or in the buffer: the current record and their number */
-} run;
-
-/* A run in the heap, with the key of its current record; words that keys do not have are 0. */
-typedef struct head {
-    uint64_t key[QFZ_KEY_WORDS_MAX];
-    int64_t run;
-} head;
+enum { SOME = 1 << 12 }; /* records that take() takes from the file */
 
 struct qfz_gather {
     qfz_gather_format format;
@@ -40,20 +23,20 @@ struct qfz_gather {
     qfz_gather_table *tables;
     int n_tables;
 
-    pthread_mutex_t lock; /* of the members below, while threads gather */
+    pthread_mutex_t lock; /* of the members below */
     int file;             /* -1: nothing was written */
     int64_t file_bytes;
-    run *runs;
+    qfz_gather_run *runs;
     int64_t n_runs, runs_room;
 
     /* While records are read. */
-    uint64_t *buffers;
-    int64_t buffer_n; /* records of each buffer */
-    head *heap;       /* the run with the least key first */
-    int64_t n_heap;
+    qfz_gather_merge merge;
+    uint64_t *buffers; /* of runs in the file, merge.buffer_n records each */
     uint64_t *record;
     int64_t first; /* run of the last merge */
-    int64_t total, n_read;
+    int64_t total;
+    qfz_gather_pieces pieces; /* of tables; n 0: not begun */
+    int64_t n_taken;
 };
 
 static int64_t record_bytes(const qfz_gather *gather)
@@ -99,14 +82,15 @@ void qfz_gather_close(qfz_gather *gather)
     free(gather->tables);
     free(gather->runs);
     free(gather->buffers);
-    free(gather->heap);
+    free(gather->merge.heap);
+    qfz_gather_pieces_close(&gather->pieces);
     free(gather->record);
     free(gather);
 }
 
 /* ----------------------------------------------------------------------------------- runs on disk
  */
-static qfz_status add_run(qfz_gather *gather, run new_run, qfz_error *err)
+static qfz_status add_run(qfz_gather *gather, qfz_gather_run new_run, qfz_error *err)
 {
     if (gather->n_runs == gather->runs_room) {
         const int64_t room = 2 * gather->runs_room + 16;
@@ -122,7 +106,7 @@ static qfz_status reserve_run(qfz_gather *gather, int64_t n, int64_t *offset, qf
 {
     if (gather->file < 0) QFZ_TRY(qfz_temp_open(gather->folder, &gather->file, err));
     *offset = gather->file_bytes;
-    QFZ_TRY(add_run(gather, (run){.begin = *offset, .n_all = n}, err));
+    QFZ_TRY(add_run(gather, (qfz_gather_run){.begin = *offset, .n_all = n}, err));
     gather->file_bytes += n * record_bytes(gather);
     return QFZ_OK;
 }
@@ -166,7 +150,7 @@ static qfz_status spill(qfz_gather *gather, qfz_gather_table *table, qfz_error *
     st = reserve_run(gather, table->n, &w->offset, err);
     (void)pthread_mutex_unlock(&gather->lock);
     for (int64_t i = 0; i < table->n && st == QFZ_OK; i++)
-        st = write_record(w, table->records + table->order[i].at * gather->format.words, err);
+        st = write_record(w, qfz_gather_table_sorted(table, i), err);
     if (st == QFZ_OK) st = flush(w, err);
     free(w);
     qfz_gather_table_clear(table);
@@ -202,121 +186,20 @@ int qfz_gather_words(const qfz_gather *gather)
 }
 
 /* ------------------------------------------------------------------------------------ the merge */
-static const uint64_t *current(const qfz_gather *gather, const run *r)
-{
-    const int words = gather->format.words;
-    return r->table ? r->table->records + r->table->order[r->at].at * words
-                    : r->buffer + r->at * words;
-}
-
-static int compare(const qfz_gather *gather, const uint64_t *a, const uint64_t *b)
-{
-    for (int i = 0; i < gather->format.key_words; i++)
-        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-    return 0;
-}
-
-static bool is_before(const head *a, const head *b)
-{
-    return a->key[0] != b->key[0] ? a->key[0] < b->key[0] : a->key[1] < b->key[1];
-}
-
-static head head_of(const qfz_gather *gather, int64_t i)
-{
-    head h = {.run = i};
-    memcpy(h.key, current(gather, &gather->runs[i]),
-           (size_t)gather->format.key_words * sizeof *h.key);
-    return h;
-}
-
-/* Moves the run at place i of the heap down to where it belongs. */
-static void sink_down(qfz_gather *gather, int64_t i)
-{
-    head *const heap = gather->heap;
-    const head own = heap[i];
-    for (;;) {
-        int64_t least = 2 * i + 1;
-        if (least >= gather->n_heap) break;
-        if (least + 1 < gather->n_heap && is_before(&heap[least + 1], &heap[least])) least++;
-        if (!is_before(&heap[least], &own)) break;
-        heap[i] = heap[least];
-        i = least;
-    }
-    heap[i] = own;
-}
-
-/* Fills the buffer of a run in the file; *more = false at the end of the run. */
-static qfz_status refill(qfz_gather *gather, run *r, bool *more, qfz_error *err)
-{
-    const int64_t n = r->left < gather->buffer_n ? r->left : gather->buffer_n;
-    *more = n > 0;
-    if (n == 0) return QFZ_OK;
-    QFZ_TRY(qfz_temp_read(gather->file, gather->folder, r->buffer, n * record_bytes(gather),
-                          r->offset, err));
-    r->offset += n * record_bytes(gather);
-    r->left -= n;
-    r->at = 0;
-    r->n = n;
-    return QFZ_OK;
-}
-
-/* Goes on to the next record of the first run of the heap. */
-static qfz_status advance(qfz_gather *gather, qfz_error *err)
-{
-    const int64_t i = gather->heap[0].run;
-    run *const r = &gather->runs[i];
-    bool more = ++r->at < r->n;
-    gather->n_read++;
-    if (!more && !r->table) QFZ_TRY(refill(gather, r, &more, err));
-    if (r->table && r->at + AHEAD < r->n)
-        __builtin_prefetch(r->table->records +
-                           r->table->order[r->at + AHEAD].at * gather->format.words);
-    gather->heap[0] = more ? head_of(gather, i) : gather->heap[--gather->n_heap];
-    if (gather->n_heap > 0) sink_down(gather, 0);
-    return QFZ_OK;
-}
-
-/* Puts runs first .. first + n - 1 into the heap, from their first records on. */
+/* Begins with runs first .. first + n - 1, from their first records on. */
 static qfz_status begin_merge(qfz_gather *gather, int64_t first, int64_t n, qfz_error *err)
 {
-    gather->n_heap = 0;
-    for (int64_t i = first; i < first + n; i++) {
-        run *const r = &gather->runs[i];
-        bool more = r->n > 0;
-        r->at = 0;
-        if (!r->table) {
-            r->offset = r->begin;
-            r->left = r->n_all;
-            r->buffer = gather->buffers + (i - first) * gather->buffer_n * gather->format.words;
-            QFZ_TRY(refill(gather, r, &more, err));
-        }
-        if (more) gather->heap[gather->n_heap++] = head_of(gather, i);
+    qfz_gather_merge *const merge = &gather->merge;
+    qfz_gather_run *const runs = gather->runs + first;
+    merge->format = &gather->format;
+    merge->file = gather->file;
+    merge->folder = gather->folder;
+    for (int64_t i = 0; i < n; i++) {
+        runs[i].at = 0;
+        if (!runs[i].table)
+            runs[i].buffer = gather->buffers + i * merge->buffer_n * gather->format.words;
     }
-    for (int64_t i = gather->n_heap / 2 - 1; i >= 0; i--)
-        sink_down(gather, i);
-    return QFZ_OK;
-}
-
-qfz_status qfz_gather_next(qfz_gather *gather, const uint64_t **record, qfz_error *err)
-{
-    *record = NULL;
-    if (gather->n_heap == 0) return QFZ_OK;
-    memcpy(gather->record, current(gather, &gather->runs[gather->heap[0].run]),
-           (size_t)record_bytes(gather));
-    for (;;) {
-        QFZ_TRY(advance(gather, err));
-        if (gather->n_heap == 0) break;
-        const uint64_t *const more = current(gather, &gather->runs[gather->heap[0].run]);
-        if (compare(gather, gather->record, more) != 0) break;
-        gather->format.add(gather->format.arg, gather->record, more);
-    }
-    *record = gather->record;
-    return QFZ_OK;
-}
-
-double qfz_gather_part(const qfz_gather *gather)
-{
-    return gather->total > 0 ? (double)gather->n_read / (double)gather->total : 1;
+    return qfz_gather_merge_begin(merge, runs, n, err);
 }
 
 /* Merges runs first .. first + n - 1 into a new run at the end. */
@@ -350,10 +233,10 @@ cleanup:
 static qfz_status make_buffers(qfz_gather *gather, int64_t n, qfz_error *err)
 {
     const int64_t each = gather->bytes / n / record_bytes(gather);
-    gather->buffer_n = each > 0 ? each : 1;
+    gather->merge.buffer_n = each > 0 ? each : 1;
     free(gather->buffers);
     gather->buffers = NULL;
-    return QFZ_NEW(&gather->buffers, n * gather->buffer_n * gather->format.words, err);
+    return QFZ_NEW(&gather->buffers, n * gather->merge.buffer_n * gather->format.words, err);
 }
 
 static qfz_status spill_last(void *arg, int64_t i, int thread, qfz_error *err)
@@ -370,7 +253,7 @@ static qfz_status merge_files(qfz_gather *gather, qfz_error *err)
     int64_t first = 0;
     QFZ_TRY(qfz_parallel_for(gather->n_tables, gather->n_tables, spill_last, gather, err));
     free_tables(gather);
-    QFZ_TRY(QFZ_NEW(&gather->heap, most, err));
+    QFZ_TRY(QFZ_NEW(&gather->merge.heap, most, err));
     for (; gather->n_runs - first > most; first += most) {
         QFZ_TRY(make_buffers(gather, most, err));
         QFZ_TRY(merge_some(gather, first, most, err));
@@ -378,7 +261,6 @@ static qfz_status merge_files(qfz_gather *gather, qfz_error *err)
     for (int64_t i = first; i < gather->n_runs; i++)
         gather->total += gather->runs[i].n_all;
     gather->first = first;
-    gather->n_read = 0;
     QFZ_TRY(make_buffers(gather, gather->n_runs - first, err));
     return begin_merge(gather, first, gather->n_runs - first, err);
 }
@@ -392,11 +274,11 @@ static qfz_status sort_table(void *arg, int64_t i, int thread, qfz_error *err)
 
 static qfz_status merge_tables(qfz_gather *gather, qfz_error *err)
 {
-    QFZ_TRY(QFZ_NEW(&gather->heap, gather->n_tables, err));
+    QFZ_TRY(QFZ_NEW(&gather->merge.heap, gather->n_tables, err));
     QFZ_TRY(qfz_parallel_for(gather->n_tables, gather->n_tables, sort_table, gather, err));
     for (int i = 0; i < gather->n_tables; i++) {
         const qfz_gather_table *const table = &gather->tables[i];
-        QFZ_TRY(add_run(gather, (run){.table = table, .n = table->n}, err));
+        QFZ_TRY(add_run(gather, (qfz_gather_run){.table = table, .n = table->n}, err));
         gather->total += table->n;
     }
     return begin_merge(gather, 0, gather->n_tables, err);
@@ -405,6 +287,14 @@ static qfz_status merge_tables(qfz_gather *gather, qfz_error *err)
 qfz_status qfz_gather_begin_reading(qfz_gather *gather, qfz_error *err)
 {
     return gather->file >= 0 ? merge_files(gather, err) : merge_tables(gather, err);
+}
+
+qfz_status qfz_gather_next(qfz_gather *gather, const uint64_t **record, qfz_error *err)
+{
+    bool more;
+    QFZ_TRY(qfz_gather_merge_next(&gather->merge, gather->record, &more, err));
+    *record = more ? gather->record : NULL;
+    return QFZ_OK;
 }
 
 qfz_status qfz_gather_count(qfz_gather *gather, int64_t *n, qfz_error *err)
@@ -417,6 +307,48 @@ qfz_status qfz_gather_count(qfz_gather *gather, int64_t *n, qfz_error *err)
         QFZ_TRY(qfz_gather_next(gather, &record, err));
         if (!record) break;
     }
-    gather->n_read = 0;
     return begin_merge(gather, gather->first, n_runs, err);
+}
+
+double qfz_gather_part(const qfz_gather *gather)
+{
+    return gather->total > 0 ? (double)gather->merge.n_read / (double)gather->total : 1;
+}
+
+/* ----------------------------------------------------------------------------- by several threads
+ */
+static qfz_status take_of_file(qfz_gather *gather, qfz_gather_some *some, bool *more,
+                               qfz_error *err)
+{
+    QFZ_TRY(qfz_gather_some_reserve(some, SOME * gather->format.words, err));
+    QFZ_TRY(qfz_gather_merge_some(&gather->merge, SOME, some, err));
+    *more = some->n > 0;
+    some->number = gather->n_taken++;
+    some->part = qfz_gather_part(gather);
+    return QFZ_OK;
+}
+
+static qfz_status take_piece(qfz_gather *gather, qfz_gather_some *some, bool *more, qfz_error *err)
+{
+    qfz_gather_pieces *const pieces = &gather->pieces;
+    if (pieces->n == 0)
+        QFZ_TRY(
+            qfz_gather_pieces_open(pieces, &gather->format, gather->tables, gather->n_tables, err));
+    *more = gather->n_taken < pieces->n;
+    some->number = gather->n_taken;
+    gather->n_taken += *more;
+    some->part = (double)gather->n_taken / (double)pieces->n;
+    return QFZ_OK;
+}
+
+qfz_status qfz_gather_take(qfz_gather *gather, qfz_gather_some *some, bool *more, qfz_error *err)
+{
+    const bool is_of_file = gather->file >= 0;
+    *more = false;
+    (void)pthread_mutex_lock(&gather->lock);
+    const qfz_status st =
+        is_of_file ? take_of_file(gather, some, more, err) : take_piece(gather, some, more, err);
+    (void)pthread_mutex_unlock(&gather->lock);
+    if (st != QFZ_OK || is_of_file || !*more) return st;
+    return qfz_gather_pieces_merge(&gather->pieces, some->number, some, err);
 }

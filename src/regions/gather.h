@@ -49,4 +49,25 @@ qfz_status qfz_gather_next(qfz_gather *gather, const uint64_t **record, qfz_erro
 /* A number between 0 and 1: the part of the records that next() has read. */
 double qfz_gather_part(const qfz_gather *gather);
 
+/* Some records in ascending order of keys, as a thread takes them.  All 0 before the first take().
+ */
+typedef struct qfz_gather_some {
+    int64_t number; /* 0, 1, ... in the order of keys */
+    int64_t n;      /* records, perhaps none */
+    uint64_t *records;
+    double part; /* of all records, up to these; between 0 and 1 */
+
+    /* Of take(). */
+    int64_t room;
+    struct qfz_gather_run *runs;
+    struct qfz_gather_head *heap;
+} qfz_gather_some;
+
+void qfz_gather_some_fini(qfz_gather_some *some);
+
+/* Takes the next records that no thread has taken; *more = false if there are none.  Any thread, at
+ * any time: threads merge records that are in memory beside each other.  Not together with next().
+ */
+qfz_status qfz_gather_take(qfz_gather *gather, qfz_gather_some *some, bool *more, qfz_error *err);
+
 #endif

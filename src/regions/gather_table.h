@@ -30,6 +30,12 @@ qfz_status qfz_gather_table_find(qfz_gather_table *table, const uint64_t *key, u
 /* Sorts by key: record number order[i].at is the i-th. */
 qfz_status qfz_gather_table_sort(qfz_gather_table *table, qfz_error *err);
 
+/* The i-th record of a sorted table. */
+static inline const uint64_t *qfz_gather_table_sorted(const qfz_gather_table *table, int64_t i)
+{
+    return table->records + table->order[i].at * table->format->words;
+}
+
 void qfz_gather_table_clear(qfz_gather_table *table);
 
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tree.py QFZ PAGE: runs the programs and commands of docs/user/tree.md as they stand, on a small raster in small tiles;
-their cut and their filtered cut are the labels of qfz label; every format of the table has the same rows; bad input."""
+their cut and their filtered cut are the labels of qfz label; every format of the table has the same rows; rows of
+a long table are in order; bad input."""
 import csv
 import os
 import pathlib
@@ -21,6 +22,13 @@ fields = ((y // 20) * 3 + x // 25) % 7
 scene = numpy.stack([fields * 20 + rng.integers(0, 6, fields.shape) // 3 * 4 for b in range(3)])
 scene[:, 10:14, 5:60] = 0
 gdal_array.SaveArray(scene.astype("uint8"), "scene.tif", format="GTiff")
+"""
+
+NOISE = """
+import numpy
+from osgeo import gdal_array
+noise = numpy.random.default_rng(4).integers(0, 256, (150, 200))
+gdal_array.SaveArray(noise.astype("uint8"), "noise.tif", format="GTiff")
 """
 
 SAME = """
@@ -79,6 +87,27 @@ def formats():
             assert sorted(found) == sorted(want), f"{name}: {len(found)} rows"
 
 
+def place_in_order(level, x, y):
+    """(level, position) of an edge of 4-connectivity whose middle is (x, y); the finaliser of splitmix64."""
+    right = x == int(x)
+    z = int(y - (0 if right else 1)) << 34 | int(x - (1 if right else 0)) << 2 | (0 if right else 2)
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+    return level, z ^ z >> 31
+
+
+def many_rows():
+    """Threads merge and format parts of a long table beside each other, and write them in order."""
+    run([python, "-W", "ignore", "-"], NOISE)
+    tables = set()
+    for threads in (1, 4):
+        run([str(QFZ), "tree", "-q", "-j", str(threads), "--tile", "64", "noise.tif", "noise_zones.tif", "noise.csv", "--overwrite"])
+        tables.add(pathlib.Path("noise.csv").read_bytes())
+    assert len(tables) == 1
+    places = [place_in_order(level, x, y) for _, _, level, x, y in rows("noise.csv")]
+    assert len(places) > 20000 and places == sorted(places), len(places)
+
+
 def bad_input():
     refuse("arguments are missing", "scene.tif", "no_zones.tif")
     refuse("already exists", "scene.tif", "no_zones.tif", "tree.csv")
@@ -105,5 +134,6 @@ with tempfile.TemporaryDirectory(prefix="qfz_tree_") as folder:
     for pair in (("cut.tif", "label.tif"), ("filtered.tif", "label_25.tif")):
         run([python, "-W", "ignore", "-", *pair], SAME)
     formats()
+    many_rows()
     bad_input()
-    print(f"{len(blocks)} blocks of {PAGE.name}, formats, bad input")
+    print(f"{len(blocks)} blocks of {PAGE.name}, formats, many rows, bad input")

@@ -65,15 +65,26 @@ static cells *make_cells(const qfz_source *source)
     return &c;
 }
 
+/* In one step, or in two. */
+static qfz_status write_in(int steps, qfz_table *table, const qfz_table_rows *rows, qfz_error *err)
+{
+    qfz_table_text text = {0};
+    if (steps == 1) return qfz_table_write(table, rows, err);
+    qfz_status st = qfz_table_prepare(table, rows, &text, err);
+    if (st == QFZ_OK) st = qfz_table_write_prepared(table, rows, &text, err);
+    qfz_table_text_fini(&text);
+    return st;
+}
+
 /* Rows first .. first + n - 1. */
-static qfz_status write_rows(qfz_table *table, const cells *c, int64_t first, int64_t n,
+static qfz_status write_rows(int steps, qfz_table *table, const cells *c, int64_t first, int64_t n,
                              qfz_error *err)
 {
     const void *const values[COLUMNS] = {c->label + first, c->left + first, c->area + first,
                                          c->lon + first,   c->lat + first,  c->mean + first,
                                          c->name + first};
     const qfz_table_rows rows = {.n = n, .columns = values, .x = c->x + first, .y = c->y + first};
-    return qfz_table_write(table, &rows, err);
+    return write_in(steps, table, &rows, err);
 }
 
 static qfz_table_spec spec_of(const char *path)
@@ -85,7 +96,7 @@ static qfz_table_spec spec_of(const char *path)
                             .n_threads = 2};
 }
 
-static void write_table(const char *path, qfz_source *source, int64_t n_rows)
+static void write_table_in(int steps, const char *path, qfz_source *source, int64_t n_rows)
 {
     const qfz_output_options output = {.names = {path}};
     qfz_table_spec spec = spec_of(path);
@@ -96,11 +107,39 @@ static void write_table(const char *path, qfz_source *source, int64_t n_rows)
     OK(qfz_table_check(source, &output, path, QFZ_POINTS, &err));
     OK(qfz_table_create(&table, source, &output, &spec, &err));
     for (int64_t first = 0, n = 1; first < n_rows; first += n, n = 3 * n) /* uneven batches */
-        OK(write_rows(table, c, first, n < n_rows - first ? n : n_rows - first, &err));
+        OK(write_rows(steps, table, c, first, n < n_rows - first ? n : n_rows - first, &err));
     assert_false(exists(path));
     OK(qfz_table_commit(table, &err));
     qfz_table_close(table);
     assert_true(exists(path));
+}
+
+static void write_table(const char *path, qfz_source *source, int64_t n_rows)
+{
+    write_table_in(1, path, source, n_rows);
+}
+
+/* Threads may make rows ready before their turn. */
+static void rows_in_two_steps_make_the_same_file(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"csv", "geojson"};
+    for (int i = 0; i < 2; i++) {
+        char paths[2][64];
+        vsi_l_offset n[2];
+        qfz_source *const source = scene(32631);
+        for (int steps = 1; steps <= 2; steps++) {
+            (void)snprintf(paths[steps - 1], sizeof paths[0], "/vsimem/%d/rows.%s", steps,
+                           formats[i]);
+            write_table_in(steps, paths[steps - 1], source, 5000);
+        }
+        const GByte *const one = VSIGetMemFileBuffer(paths[0], &n[0], FALSE);
+        const GByte *const two = VSIGetMemFileBuffer(paths[1], &n[1], FALSE);
+        assert_true(n[0] > 5000 && n[0] == n[1] && memcmp(one, two, n[0]) == 0);
+        VSIUnlink(paths[0]);
+        VSIUnlink(paths[1]);
+        qfz_source_close(source);
+    }
 }
 
 static void csv_has_a_header_and_every_digit(void **state)
@@ -452,9 +491,11 @@ static void unknown_names_are_refused_and_nothing_stays(void **state)
     OK(qfz_table_check_rows("a.gpkg", 10, INT64_MAX, 1, &err));
     OK(qfz_table_create(&table, source, &output, &spec, &err));
     cells *const c = make_cells(source);
-    OK(write_rows(table, c, 0, 2, &err));
+    OK(write_rows(1, table, c, 0, 2, &err));
     c->label[1] = UINT64_MAX;
-    FAILS(write_rows(table, c, 0, 2, &err), QFZ_EARG, "column label is larger than 2^63");
+    for (int steps = 1; steps <= 2; steps++)
+        FAILS(write_rows(steps, table, c, 0, 2, &err), QFZ_EARG,
+              "column label is larger than 2^63");
     qfz_table_close(table);
     assert_int_equal(count_files("/vsimem/out"), 0);
     qfz_source_close(source);
@@ -463,6 +504,7 @@ static void unknown_names_are_refused_and_nothing_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_in_two_steps_make_the_same_file),
         cmocka_unit_test(csv_has_a_header_and_every_digit),
         cmocka_unit_test(numbers_have_the_digits_of_printf),
         cmocka_unit_test(places_are_longitude_then_latitude),
