@@ -1,6 +1,6 @@
-# Tests of the source tree and of the packages: which room includes which, headers that compile
-# alone, format, exported symbols, hardening, programs built against an installed qfz, kernels for old
-# GPUs.
+# Tests of the source tree and of the packages: which room includes which, only text in git, headers
+# that compile alone, format, exported symbols, hardening, programs built against an installed qfz,
+# kernels for old GPUs.
 
 function(qfz_add_house_test name)
     add_test(NAME ${name} COMMAND ${ARGN} COMMAND_EXPAND_LISTS)
@@ -9,6 +9,7 @@ endfunction()
 
 qfz_add_house_test(layers ${CMAKE_SOURCE_DIR}/tests/layers.sh)
 qfz_add_house_test(format ${CMAKE_SOURCE_DIR}/tests/format.sh)
+qfz_add_house_test(sources ${CMAKE_SOURCE_DIR}/tests/sources.sh)
 qfz_add_house_test(packaging ${CMAKE_SOURCE_DIR}/packaging/check.sh)
 qfz_add_house_test(fetch ${CMAKE_SOURCE_DIR}/tests/fetch.sh)
 qfz_add_house_test(docs_links python3 ${CMAKE_SOURCE_DIR}/tests/docs_links.py ${CMAKE_SOURCE_DIR})
