@@ -67,15 +67,14 @@ struct block_place {
     int64_t runs;
 };
 
-static __device__ __forceinline__ block_place place_of(const layout &at, uint32_t block)
+QFZ_DEVICE block_place place_of(const layout &at, uint32_t block)
 {
     const int32_t y = (int32_t)(block / (uint32_t)at.blocks_w) * SIDE;
     const int32_t x = (int32_t)(block % (uint32_t)at.blocks_w) * SIDE;
     return block_place{y, x, (int64_t)y * at.w + (int64_t)min(SIDE, at.h - y) * x};
 }
 
-static __device__ __forceinline__ uint32_t px_of(const layout &at, const block_place &block,
-                                                 uint32_t place)
+QFZ_DEVICE uint32_t px_of(const layout &at, const block_place &block, uint32_t place)
 {
     return (uint32_t)(block.y + (int32_t)(place / SIDE)) * (uint32_t)at.w +
            (uint32_t)(block.x + (int32_t)(place % SIDE));
@@ -94,8 +93,7 @@ struct firsts_view {
     int64_t n;        /* entries of before, without the last */
 };
 
-static __device__ __forceinline__ int64_t row_of(const layout &at, const block_place &block,
-                                                 uint32_t y)
+QFZ_DEVICE int64_t row_of(const layout &at, const block_place &block, uint32_t y)
 {
     return (int64_t)(block.y + (int32_t)y) * at.blocks_w + block.x / SIDE;
 }
@@ -117,29 +115,29 @@ qfz_status qfz_blocks_link_joins(qfz_gpu *gpu, const uint8_t *d_joins, int conne
 /* ---- Bits ------------------------------------------------------------------------------------ */
 
 /* Bits 0 .. x. */
-static __device__ __forceinline__ uint32_t up_to(int x)
+QFZ_DEVICE uint32_t up_to(int x)
 {
     return (2u << x) - 1;
 }
 
 /* The lowest set bit alone; 0 if none is set. */
-static __device__ __forceinline__ uint32_t lowest(uint32_t word)
+QFZ_DEVICE uint32_t lowest(uint32_t word)
 {
     return word & (0u - word);
 }
 
 /* The index of the highest set bit; word must not be 0. */
-static __device__ __forceinline__ uint32_t index_of(uint32_t word)
+QFZ_DEVICE uint32_t index_of(uint32_t word)
 {
     return (uint32_t)(QFZ_WARP - 1 - __clz((int)word));
 }
 
 /* Moves bits one pixel to the right or left; the end bit of the neighbouring word moves in. */
-static __device__ __forceinline__ uint32_t moved_right(uint32_t word, uint32_t previous)
+QFZ_DEVICE uint32_t moved_right(uint32_t word, uint32_t previous)
 {
     return __funnelshift_l(previous, word, 1);
 }
-static __device__ __forceinline__ uint32_t moved_left(uint32_t word, uint32_t next)
+QFZ_DEVICE uint32_t moved_left(uint32_t word, uint32_t next)
 {
     return __funnelshift_r(word, next, 1);
 }

@@ -18,8 +18,7 @@ enum { PLACES = RING / QFZ_WARP, ROWS = SIDE / QFZ_WARP, FLATTEN_WARPS = 4 };
 static_assert((int)PLACES == 8 && (int)ROWS == 2, "16 bytes of places and of rows a thread");
 
 /* Hooks each px[k] that is not QFZ_NONE to its root; returns the mask of those that are roots. */
-static __device__ __forceinline__ uint32_t flatten_places(uint32_t *parent,
-                                                          const uint32_t px[PLACES])
+static QFZ_DEVICE uint32_t flatten_places(uint32_t *parent, const uint32_t px[PLACES])
 {
     uint32_t up[PLACES], top[PLACES], open = 0, roots = 0, moved = 0;
 #pragma unroll
@@ -94,10 +93,9 @@ static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
 
 /* Turns the codes of a block's runs into labels: first those of roots, then the others'. */
 template <typename OUT>
-static __device__ __forceinline__ void
-label_runs(const layout &at, const block_place &block, uint32_t n_runs, const OUT &out,
-           const typename OUT::in_thread &own, const uint32_t (&before)[OUT::N_SUMS],
-           block_runs *runs)
+static QFZ_DEVICE void label_runs(const layout &at, const block_place &block, uint32_t n_runs,
+                                  const OUT &out, const typename OUT::in_thread &own,
+                                  const uint32_t (&before)[OUT::N_SUMS], block_runs *runs)
 {
     /* bit k: the thread's k-th run is a root */
     uint32_t roots = out.label_roots(at, block, n_runs, own, before, runs);
@@ -109,8 +107,8 @@ label_runs(const layout &at, const block_place &block, uint32_t n_runs, const OU
 
 /* Writes the pixels of a block, four at a time; for rows that begin at multiples of 16 bytes. */
 template <typename OUT>
-static __device__ __forceinline__ void write_fours(const layout &at, const block_place &block,
-                                                   const block_runs &runs, uint32_t *d_px)
+static QFZ_DEVICE void write_fours(const layout &at, const block_place &block,
+                                   const block_runs &runs, uint32_t *d_px)
 {
     enum { FOUR = 4, LANES = SIDE / FOUR };
     const int x = FOUR * ((int)threadIdx.x % LANES), shift = x % QFZ_WARP;
@@ -132,8 +130,8 @@ static __device__ __forceinline__ void write_fours(const layout &at, const block
 
 /* Writes the pixels of a block, one a lane. */
 template <typename OUT>
-static __device__ __forceinline__ void write_ones(const layout &at, const block_place &block,
-                                                  const block_runs &runs, uint32_t *d_px)
+static QFZ_DEVICE void write_ones(const layout &at, const block_place &block,
+                                  const block_runs &runs, uint32_t *d_px)
 {
     const int lane = (int)threadIdx.x % QFZ_WARP;
     for (int i = (int)threadIdx.x / QFZ_WARP; i < WORDS; i += WORDS / QFZ_WARP) {

@@ -13,8 +13,8 @@
 #include "gpu/device/peek.cuh"
 
 /* The number of the region whose first pixel is at a place of a block. */
-static __device__ __forceinline__ uint32_t region_of(const layout &at, const firsts_view &firsts,
-                                                     uint32_t block_number, uint32_t place)
+QFZ_DEVICE uint32_t region_of(const layout &at, const firsts_view &firsts, uint32_t block_number,
+                              uint32_t place)
 {
     const uint32_t *const bits = firsts.bits + (int64_t)block_number * WORDS;
     const uint32_t word = place / QFZ_WARP;
@@ -38,7 +38,7 @@ struct first_list {
     uint32_t *ahead; /* per word: region number minus index in place[] */
 };
 
-static __device__ __forceinline__ first_list list_behind(block_runs *runs, uint32_t n_runs)
+QFZ_DEVICE first_list list_behind(block_runs *runs, uint32_t n_runs)
 {
     const uint32_t taken = (n_runs + 7) / 8 * 8, end = RUNS - WORDS;
     return first_list{reinterpret_cast<uint16_t *>(runs->label + taken),
@@ -46,7 +46,7 @@ static __device__ __forceinline__ first_list list_behind(block_runs *runs, uint3
 }
 
 /* The number of the run that contains valid pixel x of a word. */
-static __device__ __forceinline__ uint32_t run_at(const block_runs &runs, uint32_t word, int x)
+QFZ_DEVICE uint32_t run_at(const block_runs &runs, uint32_t word, int x)
 {
     return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
 }
@@ -55,8 +55,7 @@ enum { CODE_MASK = 0xffff };
 
 /* Loads runs->label[run] = code of the run, eight at a time, the last of which may belong to no
  * run. The loop is not unrolled: it would take registers, and fewer blocks would run at a time. */
-static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_t n_runs,
-                                                  block_runs *runs)
+QFZ_DEVICE void load_codes(const uint16_t *codes, uint32_t n_runs, block_runs *runs)
 {
 #pragma unroll 1
     for (uint32_t i = threadIdx.x; 8 * i < n_runs; i += WORDS) {
@@ -68,7 +67,7 @@ static __device__ __forceinline__ void load_codes(const uint16_t *codes, uint32_
 }
 
 /* The root of a component on the ring; after k_flatten_ring it is one step away. */
-static __device__ __forceinline__ uint32_t ring_root(const layout &at, uint32_t px)
+QFZ_DEVICE uint32_t ring_root(const layout &at, uint32_t px)
 {
     return qfz_peek(at.parent + px);
 }
@@ -80,23 +79,22 @@ struct roots_out {
     struct in_thread {
     };
 
-    __device__ __forceinline__ void prefetch(const layout &, const block_place &, in_thread *) const
+    QFZ_DEVICE void prefetch(const layout &, const block_place &, in_thread *) const
     {
     }
-    __device__ __forceinline__ void begin(const layout &, const block_place &, in_thread *,
-                                          uint32_t (&)[N_SUMS]) const
+    QFZ_DEVICE void begin(const layout &, const block_place &, in_thread *,
+                          uint32_t (&)[N_SUMS]) const
     {
     }
-    __device__ __forceinline__ void finish(const layout &, const block_place &, uint32_t,
-                                           const uint32_t (&)[N_SUMS], block_runs *) const
+    QFZ_DEVICE void finish(const layout &, const block_place &, uint32_t,
+                           const uint32_t (&)[N_SUMS], block_runs *) const
     {
     }
 
     /* The loads from global memory for AT_ONCE runs overlap. */
-    __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
-                                                    uint32_t n_runs, const in_thread &,
-                                                    const uint32_t (&)[N_SUMS],
-                                                    block_runs *runs) const
+    QFZ_DEVICE uint32_t label_roots(const layout &at, const block_place &block, uint32_t n_runs,
+                                    const in_thread &, const uint32_t (&)[N_SUMS],
+                                    block_runs *runs) const
     {
         enum { AT_ONCE = 4 };
         uint32_t roots = 0;
@@ -135,8 +133,7 @@ struct labels_out {
     uint32_t *first_px, *spans, *n_regions;
 
     /* Starts loads whose results begin() uses; others can run meanwhile. */
-    __device__ __forceinline__ void prefetch(const layout &at, const block_place &block,
-                                             in_thread *own) const
+    QFZ_DEVICE void prefetch(const layout &at, const block_place &block, in_thread *own) const
     {
         const uint32_t word = threadIdx.x;
         own->firsts = firsts.bits[(int64_t)blockIdx.x * WORDS + word];
@@ -155,8 +152,8 @@ struct labels_out {
     }
 
     /* Counts first pixels, and looks up the labels of components that begin in other blocks. */
-    __device__ __forceinline__ void begin(const layout &at, const block_place &block,
-                                          in_thread *own, uint32_t (&counts)[N_SUMS]) const
+    QFZ_DEVICE void begin(const layout &at, const block_place &block, in_thread *own,
+                          uint32_t (&counts)[N_SUMS]) const
     {
         const uint32_t word = threadIdx.x;
         counts[1] = (uint32_t)__popc(own->firsts);
@@ -178,10 +175,9 @@ struct labels_out {
         if (blockIdx.x == 0 && word == 0) *n_regions = firsts.before[firsts.n];
     }
 
-    __device__ __forceinline__ uint32_t label_roots(const layout &at, const block_place &block,
-                                                    uint32_t n_runs, const in_thread &own,
-                                                    const uint32_t (&before)[N_SUMS],
-                                                    block_runs *runs) const
+    QFZ_DEVICE uint32_t label_roots(const layout &at, const block_place &block, uint32_t n_runs,
+                                    const in_thread &own, const uint32_t (&before)[N_SUMS],
+                                    block_runs *runs) const
     {
         const uint32_t word = threadIdx.x;
         uint32_t region = own.region, i = before[1], roots = 0;
@@ -211,9 +207,8 @@ struct labels_out {
     }
 
     /* Stores the listed first pixels. */
-    __device__ __forceinline__ void finish(const layout &at, const block_place &block,
-                                           uint32_t n_runs, const uint32_t (&all)[N_SUMS],
-                                           block_runs *runs) const
+    QFZ_DEVICE void finish(const layout &at, const block_place &block, uint32_t n_runs,
+                           const uint32_t (&all)[N_SUMS], block_runs *runs) const
     {
         const first_list list = list_behind(runs, n_runs);
         const uint32_t n = min(all[1], list.most);

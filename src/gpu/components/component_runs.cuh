@@ -36,14 +36,14 @@ template <bool EIGHT> struct block_words {
 };
 
 /* The number of the run that contains valid pixel x of a word. */
-static __device__ __forceinline__ uint32_t run_at(const run_words &runs, int word, int x)
+QFZ_DEVICE uint32_t run_at(const run_words &runs, int word, int x)
 {
     return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
 }
 
 template <bool EIGHT, typename SOURCE>
-static __device__ __forceinline__ void read_words(const SOURCE &source, const block_place &block,
-                                                  block_words<EIGHT> *words)
+QFZ_DEVICE void read_words(const SOURCE &source, const block_place &block,
+                           block_words<EIGHT> *words)
 {
     const int row = 2 * ((int)threadIdx.x / PIECES), column = (int)threadIdx.x % PIECES;
     qfz_piece pieces[2];
@@ -67,8 +67,7 @@ struct links_up {
     uint32_t above, left, right;
 };
 
-template <bool EIGHT>
-static __device__ __forceinline__ links_up links_of(const join_words<EIGHT> &joins, int word)
+template <bool EIGHT> QFZ_DEVICE links_up links_of(const join_words<EIGHT> &joins, int word)
 {
     const int up = word - 2;
     const bool second = word % 2;
@@ -99,8 +98,7 @@ struct word_pair {
     uint32_t up_next; /* 1: a run starts at the first pixel behind the word above */
 };
 
-template <bool EIGHT>
-static __device__ __forceinline__ word_pair pair_of(const run_words &runs, int word)
+template <bool EIGHT> QFZ_DEVICE word_pair pair_of(const run_words &runs, int word)
 {
     const int up = word < 2 ? word : word - 2; /* the first row has no links */
     return word_pair{runs.starts[word], runs.before[word] - 1, runs.starts[up], runs.before[up] - 1,
@@ -108,14 +106,13 @@ static __device__ __forceinline__ word_pair pair_of(const run_words &runs, int w
 }
 
 /* The run that contains a pixel, given as a bit. */
-static __device__ __forceinline__ uint32_t own_run(const word_pair &at, uint32_t bit)
+QFZ_DEVICE uint32_t own_run(const word_pair &at, uint32_t bit)
 {
     return at.last + (uint32_t)__popc(at.starts & (2 * bit - 1));
 }
 
 /* The run above to which a link leads; a link is one bit in one of the three words. */
-template <bool EIGHT>
-static __device__ __forceinline__ uint32_t run_above(const word_pair &at, const links_up &one)
+template <bool EIGHT> QFZ_DEVICE uint32_t run_above(const word_pair &at, const links_up &one)
 {
     if (!EIGHT) return at.up_last + (uint32_t)__popc(at.up_starts & (2 * one.above - 1));
     const uint32_t till = 2 * one.above + one.left + 4 * one.right - 1; /* all bits, if shifted
@@ -125,8 +122,7 @@ static __device__ __forceinline__ uint32_t run_above(const word_pair &at, const 
 }
 
 /* Removes and returns one link of each of some pixels that have any. */
-template <bool EIGHT>
-static __device__ __forceinline__ links_up take_links(uint32_t pixels, links_up *links)
+template <bool EIGHT> QFZ_DEVICE links_up take_links(uint32_t pixels, links_up *links)
 {
     if (!EIGHT) {
         links->above &= ~pixels;
@@ -140,7 +136,7 @@ static __device__ __forceinline__ links_up take_links(uint32_t pixels, links_up 
     return taken;
 }
 
-template <bool EIGHT> static __device__ __forceinline__ uint32_t linked(const links_up &links)
+template <bool EIGHT> QFZ_DEVICE uint32_t linked(const links_up &links)
 {
     return EIGHT ? links.above | links.left | links.right : links.above;
 }
@@ -151,7 +147,7 @@ struct in_block : qfz_in_shared {
 };
 
 /* Makes every run that starts in this word the root of its own component. */
-static __device__ __forceinline__ void begin_runs(const word_pair &at, int word, uint32_t *parent)
+QFZ_DEVICE void begin_runs(const word_pair &at, int word, uint32_t *parent)
 {
     const uint32_t first = in_block::MARK | RUN_ROOT | (uint32_t)(word * QFZ_WARP);
     uint32_t own = at.last + (uint32_t)__popc(at.starts);
@@ -167,8 +163,7 @@ static __device__ __forceinline__ void begin_runs(const word_pair &at, int word,
  * without a link up to one with a link; if the run has none, the carry ends harmlessly in the next
  * run. */
 template <bool EIGHT>
-static __device__ __forceinline__ void hook_runs(const word_pair &at, links_up *links,
-                                                 uint32_t *parent)
+QFZ_DEVICE void hook_runs(const word_pair &at, links_up *links, uint32_t *parent)
 {
     const uint32_t all = linked<EIGHT>(*links);
     const uint32_t firsts = all & (at.starts | (~all + (at.starts & ~all)));
@@ -180,7 +175,7 @@ static __device__ __forceinline__ void hook_runs(const word_pair &at, links_up *
     }
 }
 
-template <bool EIGHT> static __device__ __forceinline__ uint32_t count_links(const links_up &links)
+template <bool EIGHT> QFZ_DEVICE uint32_t count_links(const links_up &links)
 {
     const int straight = __popc(links.above);
     return (uint32_t)(EIGHT ? straight + __popc(links.left) + __popc(links.right) : straight);
@@ -189,9 +184,8 @@ template <bool EIGHT> static __device__ __forceinline__ uint32_t count_links(con
 /* Unites runs over the remaining links, n_links of this thread, dealt out evenly to all threads
  * through the memory behind the runs' parents; links that do not fit there remain. */
 template <bool EIGHT>
-static __device__ __forceinline__ void deal_links(const word_pair &at, uint32_t n_runs,
-                                                  uint32_t n_links, links_up *links, uint32_t *sums,
-                                                  uint32_t *parent)
+QFZ_DEVICE void deal_links(const word_pair &at, uint32_t n_runs, uint32_t n_links, links_up *links,
+                           uint32_t *sums, uint32_t *parent)
 {
     uint32_t total, i = n_runs + qfz_sum_before<WORDS>(n_links, sums, &total);
     for (uint32_t pixels; (pixels = linked<EIGHT>(*links)) != 0 && i < RUNS; i++) {
@@ -208,8 +202,7 @@ static __device__ __forceinline__ void deal_links(const word_pair &at, uint32_t 
 }
 
 template <bool EIGHT>
-static __device__ __forceinline__ void unite_runs(const word_pair &at, links_up links,
-                                                  uint32_t *parent)
+QFZ_DEVICE void unite_runs(const word_pair &at, links_up links, uint32_t *parent)
 {
     for (uint32_t pixels; __any_sync(0xffffffffu, (pixels = linked<EIGHT>(links)) != 0);) {
         const uint32_t bit = lowest(pixels);
@@ -222,7 +215,7 @@ static __device__ __forceinline__ void unite_runs(const word_pair &at, links_up 
 /* Hooks all runs to their roots. All threads work at once, so each step halves all paths. The
  * __syncwarp() in loops like this reconverges the warp: otherwise lanes would continue one by
  * one. */
-static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *parent)
+QFZ_DEVICE void flatten_runs(uint32_t n_runs, uint32_t *parent)
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP;
     for (uint32_t run = threadIdx.x; run - lane < n_runs; run += WORDS) {
@@ -237,7 +230,7 @@ static __device__ __forceinline__ void flatten_runs(uint32_t n_runs, uint32_t *p
 
 /* The code of a run when nothing is united any more: for a run that is no root, the number of its
  * root. */
-static __device__ __forceinline__ uint32_t settled_code(const uint32_t *parent, uint32_t run)
+QFZ_DEVICE uint32_t settled_code(const uint32_t *parent, uint32_t run)
 {
     uint32_t code = parent[run];
     if (code & in_block::MARK) return code & ~in_block::MARK;
@@ -251,8 +244,8 @@ static __device__ __forceinline__ uint32_t settled_code(const uint32_t *parent, 
 enum { FEW = 3 };
 
 template <bool EIGHT>
-static __device__ __forceinline__ void solve_runs(const run_words &runs, links_up links,
-                                                  uint32_t n_runs, uint32_t *sums, uint32_t *parent)
+QFZ_DEVICE void solve_runs(const run_words &runs, links_up links, uint32_t n_runs, uint32_t *sums,
+                           uint32_t *parent)
 {
     const int word = (int)threadIdx.x;
     const word_pair at = pair_of<EIGHT>(runs, word);
@@ -270,8 +263,7 @@ static __device__ __forceinline__ void solve_runs(const run_words &runs, links_u
 /* Fills the ring of the block: marks the components that may continue in other blocks and makes
  * them roots in global memory. */
 template <bool EIGHT>
-static __device__ __forceinline__ void store_ring(const layout &at, const block_place &block,
-                                                  block_words<EIGHT> *words)
+QFZ_DEVICE void store_ring(const layout &at, const block_place &block, block_words<EIGHT> *words)
 {
     uint32_t *const parent = words->parent;
     for (uint32_t i = threadIdx.x; i < RING; i += WORDS) {
@@ -303,13 +295,12 @@ static __device__ __forceinline__ void store_ring(const layout &at, const block_
 }
 
 /* Bit k: bit `bit` of word 2 * k + `second`; the 32 rows of this warp, one of two. */
-static __device__ __forceinline__ uint32_t column_bits(const uint32_t *words, int second, int bit)
+QFZ_DEVICE uint32_t column_bits(const uint32_t *words, int second, int bit)
 {
     return __ballot_sync(0xffffffffu, words[2 * threadIdx.x + second] >> bit & 1);
 }
 
-template <bool EIGHT>
-static __device__ __forceinline__ void store_seams(const layout &at, block_words<EIGHT> *words)
+template <bool EIGHT> QFZ_DEVICE void store_seams(const layout &at, block_words<EIGHT> *words)
 {
     const join_words<EIGHT> &joins = words->joins;
     enum { LEFTMOST = 0, RIGHTMOST = QFZ_WARP - 1 };
@@ -336,8 +327,7 @@ static __device__ __forceinline__ void store_seams(const layout &at, block_words
 }
 
 /* The first pixels, in a thread's word, of components inside the block. */
-static __device__ __forceinline__ uint32_t inner_firsts(const run_words &runs,
-                                                        const uint32_t *parent)
+QFZ_DEVICE uint32_t inner_firsts(const run_words &runs, const uint32_t *parent)
 {
     uint32_t run = runs.before[threadIdx.x], firsts = 0;
     for (uint32_t rest = runs.starts[threadIdx.x]; rest; rest &= rest - 1, run++)

@@ -54,21 +54,20 @@ struct ring_pair {
 };
 } // namespace
 
-static __device__ __forceinline__ uint32_t ring_px(const layout &at, uint32_t block, int i)
+static QFZ_DEVICE uint32_t ring_px(const layout &at, uint32_t block, int i)
 {
     return px_of(at, place_of(at, block), at.ring[(int64_t)block * RING + i]);
 }
 
 /* Bits k .. k + 31 of a block's seam, k a multiple of 32; 0 beyond it. */
-static __device__ __forceinline__ uint32_t seam_word(const layout &at, uint32_t block, int seam,
-                                                     int k)
+static QFZ_DEVICE uint32_t seam_word(const layout &at, uint32_t block, int seam, int k)
 {
     return k < SIDE ? at.seams[((int64_t)block * SEAMS + seam) * 2 + k / QFZ_WARP] : 0;
 }
 
 /* Unites the components of a pair, unless the lane before has the same pair: along a border many
  * pairs are equal. */
-static __device__ __forceinline__ void unite_pairs(ring_pair pair, uint32_t *parent)
+static QFZ_DEVICE void unite_pairs(ring_pair pair, uint32_t *parent)
 {
     const uint32_t a = __shfl_up_sync(0xffffffffu, pair.a, 1);
     const uint32_t b = __shfl_up_sync(0xffffffffu, pair.b, 1);
@@ -87,8 +86,8 @@ struct seam_joins {
 } // namespace
 
 template <bool EIGHT>
-static __device__ __forceinline__ seam_joins seam_joins_at(const layout &at, uint32_t block,
-                                                           uint32_t next, bool bottom, int k)
+static QFZ_DEVICE seam_joins seam_joins_at(const layout &at, uint32_t block, uint32_t next,
+                                           bool bottom, int k)
 {
     const int across_seam = bottom ? SEAM_BELOW : SEAM_RIGHT;
     const uint32_t across = seam_word(at, block, across_seam, k);

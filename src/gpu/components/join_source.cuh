@@ -22,7 +22,7 @@ struct qfz_piece {
 
 /* Gathers the highest bits of 16 bytes, whose other bits must be 0: a byte then contributes 128
  * times the weight of its bit to the dot product. */
-static __device__ __forceinline__ uint32_t qfz_top_bits(const uint32_t bytes[4])
+QFZ_DEVICE uint32_t qfz_top_bits(const uint32_t bytes[4])
 {
     const uint32_t low = 0x08040201u, high = 0x80402010u;
     const uint32_t last = __dp4a(bytes[3], high, __dp4a(bytes[2], low, 0u));
@@ -30,7 +30,7 @@ static __device__ __forceinline__ uint32_t qfz_top_bits(const uint32_t bytes[4])
 }
 
 /* Bit b of each of 16 bytes. */
-static __device__ __forceinline__ uint32_t qfz_bits_of(const uint32_t bytes[4], int b)
+QFZ_DEVICE uint32_t qfz_bits_of(const uint32_t bytes[4], int b)
 {
     uint32_t top[4];
 #pragma unroll
@@ -40,7 +40,7 @@ static __device__ __forceinline__ uint32_t qfz_bits_of(const uint32_t bytes[4], 
 }
 
 /* The highest bit of each byte that is not 0. */
-static __device__ __forceinline__ uint32_t qfz_nonzero_bytes(uint32_t bytes)
+QFZ_DEVICE uint32_t qfz_nonzero_bytes(uint32_t bytes)
 {
     return (((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | bytes) & 0x80808080u;
 }
@@ -48,8 +48,7 @@ static __device__ __forceinline__ uint32_t qfz_nonzero_bytes(uint32_t bytes)
 /* ---- Sixteen pixels -------------------------------------------------------------------------- */
 
 /* N words from an address that is a multiple of 16. */
-template <int N>
-static __device__ __forceinline__ void qfz_load_fours(const void *at, uint32_t words[N])
+template <int N> QFZ_DEVICE void qfz_load_fours(const void *at, uint32_t words[N])
 {
 #pragma unroll
     for (int k = 0; k < N / 4; k++) {
@@ -63,8 +62,7 @@ static __device__ __forceinline__ void qfz_load_fours(const void *at, uint32_t w
 
 /* N words from any address that is a multiple of PX_BYTES. Reads only words that contain bytes of
  * these. */
-template <int N, int PX_BYTES>
-static __device__ __forceinline__ void qfz_load_words(const void *at, uint32_t words[N])
+template <int N, int PX_BYTES> QFZ_DEVICE void qfz_load_words(const void *at, uint32_t words[N])
 {
     const uint32_t beyond = PX_BYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(at) % 4;
     const uint32_t *const from =
@@ -78,11 +76,11 @@ static __device__ __forceinline__ void qfz_load_words(const void *at, uint32_t w
     }
 }
 
-template <typename T> static __device__ __forceinline__ uint32_t qfz_px_bits(T px)
+template <typename T> QFZ_DEVICE uint32_t qfz_px_bits(T px)
 {
     return px;
 }
-static __device__ __forceinline__ uint32_t qfz_px_bits(float px)
+QFZ_DEVICE uint32_t qfz_px_bits(float px)
 {
     return __float_as_uint(px);
 }
@@ -91,7 +89,7 @@ static __device__ __forceinline__ uint32_t qfz_px_bits(float px)
  * which they are 0. ALIGNED: the piece begins at a multiple of 16 bytes, and n >= QFZ_PIECE or n <=
  * 0. */
 template <bool ALIGNED, typename T>
-static __device__ __forceinline__ void qfz_load_piece(const T *at, int32_t n, uint32_t *words)
+QFZ_DEVICE void qfz_load_piece(const T *at, int32_t n, uint32_t *words)
 {
     enum { N = QFZ_PIECE * sizeof(T) / 4, EACH = 4 / sizeof(T) };
     /* the last word of narrow pixels may include some that follow */
@@ -118,8 +116,7 @@ struct qfz_joins_source {
     const uint8_t *joins;
 
     template <bool ALIGNED>
-    __device__ __forceinline__ void load(int32_t y, int32_t x, uint32_t bytes[2][4],
-                                         uint32_t after[2]) const
+    QFZ_DEVICE void load(int32_t y, int32_t x, uint32_t bytes[2][4], uint32_t after[2]) const
     {
 #pragma unroll
         for (int k = 0; k < 2; k++) {
@@ -130,8 +127,7 @@ struct qfz_joins_source {
         }
     }
 
-    template <bool EIGHT>
-    __device__ __forceinline__ void read(int32_t y, int32_t x, qfz_piece pieces[2]) const
+    template <bool EIGHT> QFZ_DEVICE void read(int32_t y, int32_t x, qfz_piece pieces[2]) const
     {
         uint32_t bytes[2][4], after[2];
         if (aligned)
@@ -159,7 +155,7 @@ struct qfz_joins_source {
 template <typename T> struct qfz_join_window {
     T px[QFZ_PIECE + 1];
 
-    template <bool ALIGNED> __device__ __forceinline__ void load(const T *at, int32_t n)
+    template <bool ALIGNED> QFZ_DEVICE void load(const T *at, int32_t n)
     {
         union {
             uint32_t words[QFZ_PIECE * sizeof(T) / 4];
@@ -173,8 +169,8 @@ template <typename T> struct qfz_join_window {
     }
 
     template <int A, int B, typename NEAR>
-    static __device__ __forceinline__ uint32_t near(const qfz_join_window &a,
-                                                    const qfz_join_window &b, const NEAR &is_near)
+    static QFZ_DEVICE uint32_t near(const qfz_join_window &a, const qfz_join_window &b,
+                                    const NEAR &is_near)
     {
         uint32_t bits = 0;
 #pragma unroll
@@ -188,20 +184,20 @@ template <typename T> struct qfz_join_window {
 template <> struct qfz_join_window<uint8_t> {
     uint32_t word[4], after;
 
-    template <bool ALIGNED> __device__ __forceinline__ void load(const uint8_t *at, int32_t n)
+    template <bool ALIGNED> QFZ_DEVICE void load(const uint8_t *at, int32_t n)
     {
         after = n > QFZ_PIECE ? __ldg(at + QFZ_PIECE) : 0;
         qfz_load_piece<ALIGNED>(at, n, word);
     }
 
-    template <int DX> __device__ __forceinline__ uint32_t shifted(int k) const
+    template <int DX> QFZ_DEVICE uint32_t shifted(int k) const
     {
         return DX ? __funnelshift_r(word[k], k == 3 ? after : word[(k + 1) & 3], 8) : word[k];
     }
 
     template <int A, int B, typename NEAR>
-    static __device__ __forceinline__ uint32_t near(const qfz_join_window &a,
-                                                    const qfz_join_window &b, const NEAR &is_near)
+    static QFZ_DEVICE uint32_t near(const qfz_join_window &a, const qfz_join_window &b,
+                                    const NEAR &is_near)
     {
         uint32_t near[4];
 #pragma unroll
@@ -211,7 +207,7 @@ template <> struct qfz_join_window<uint8_t> {
     }
 
     /* Bit i: pixel x + i is not 0. */
-    __device__ __forceinline__ uint32_t nonzero() const
+    QFZ_DEVICE uint32_t nonzero() const
     {
         uint32_t bytes[4];
 #pragma unroll
@@ -226,7 +222,7 @@ template <> struct qfz_join_window<uint8_t> {
 template <typename T> struct qfz_near_integer {
     uint32_t limit, bias;
 
-    __device__ __forceinline__ bool operator()(T a, T b) const
+    QFZ_DEVICE bool operator()(T a, T b) const
     {
         return qfz_difference((uint32_t)a ^ bias, (uint32_t)b ^ bias) <= limit;
     }
@@ -234,7 +230,7 @@ template <typename T> struct qfz_near_integer {
     /* The same for four bytes at once: the highest bit of each byte of the result. A byte d exceeds
      * a limit l < 128 if d > 127 or (d & 127) + (127 - l) > 127. It exceeds l >= 128 if d > 127 and
      * (d & 127) + (255 - l) > 127. Both are the majority of the two conditions and of l < 128. */
-    __device__ __forceinline__ uint32_t four(uint32_t a, uint32_t b) const
+    QFZ_DEVICE uint32_t four(uint32_t a, uint32_t b) const
     {
         const uint32_t d = __vabsdiffu4(a ^ bias, b ^ bias), narrow = limit < 128 ? ~0u : 0;
         const uint32_t low = (d & 0x7f7f7f7fu) + 0x01010101u * ((limit ^ 0x7fu) & 0x7fu);
@@ -245,12 +241,12 @@ template <typename T> struct qfz_near_integer {
 
 /* a == b, compared as bits. */
 template <typename T> struct qfz_near_same {
-    __device__ __forceinline__ bool operator()(T a, T b) const
+    QFZ_DEVICE bool operator()(T a, T b) const
     {
         return a == b;
     }
 
-    __device__ __forceinline__ uint32_t four(uint32_t a, uint32_t b) const
+    QFZ_DEVICE uint32_t four(uint32_t a, uint32_t b) const
     {
         return ~qfz_nonzero_bytes(a ^ b) & 0x80808080u;
     }
@@ -260,7 +256,7 @@ template <typename T> struct qfz_near_same {
 struct qfz_near_float {
     uint32_t limit; /* the level of alpha */
 
-    __device__ __forceinline__ bool operator()(float a, float b) const
+    QFZ_DEVICE bool operator()(float a, float b) const
     {
         typedef qfz_level<float, QFZ_L1, false> level;
         return level::end(level::fold(0, a, b, 1)) <= limit;
@@ -280,8 +276,7 @@ template <typename T, typename NEAR> struct qfz_band_source {
         qfz_join_window<uint8_t> mask[3];
     };
 
-    template <bool ALIGNED>
-    __device__ __forceinline__ void load(int32_t y, int32_t x, rows *from) const
+    template <bool ALIGNED> QFZ_DEVICE void load(int32_t y, int32_t x, rows *from) const
     {
 #pragma unroll
         for (int k = 0; k < 3; k++) {
@@ -294,13 +289,12 @@ template <typename T, typename NEAR> struct qfz_band_source {
 
     /* Bit i: pixel x + i of a row is inside the image; n: pixels from x to the end of the row; bit
      * 16: the one after the piece. */
-    static __device__ __forceinline__ uint32_t inside(int32_t n)
+    static QFZ_DEVICE uint32_t inside(int32_t n)
     {
         return n > QFZ_PIECE ? (2u << QFZ_PIECE) - 1 : n > 0 ? (1u << n) - 1 : 0;
     }
 
-    template <bool EIGHT>
-    __device__ __forceinline__ void read(int32_t y, int32_t x, qfz_piece pieces[2]) const
+    template <bool EIGHT> QFZ_DEVICE void read(int32_t y, int32_t x, qfz_piece pieces[2]) const
     {
         const uint32_t all = (1u << QFZ_PIECE) - 1;
         rows from;

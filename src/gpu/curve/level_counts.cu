@@ -14,7 +14,7 @@ namespace
 struct counted {
     unsigned long long *bins;
 
-    __device__ __forceinline__ void add(uint32_t *low, bool is, uint32_t level) const
+    QFZ_DEVICE void add(uint32_t *low, bool is, uint32_t level) const
     {
         if (!is) return;
         if (level < LOW)
@@ -23,14 +23,14 @@ struct counted {
             atomicAdd(&bins[level], 1ull);
     }
 
-    __device__ __forceinline__ void begin(uint32_t *low) const
+    QFZ_DEVICE void begin(uint32_t *low) const
     {
         for (uint32_t i = threadIdx.x; i < LOW; i += THREADS)
             low[i] = 0;
         __syncthreads();
     }
 
-    __device__ __forceinline__ void end(const uint32_t *low) const
+    QFZ_DEVICE void end(const uint32_t *low) const
     {
         __syncthreads();
         for (uint32_t i = threadIdx.x; i < LOW; i += THREADS)
@@ -41,16 +41,16 @@ struct counted {
 struct listed {
     uint32_t *levels, *n;
 
-    __device__ __forceinline__ void add(uint32_t *, bool is, uint32_t level) const
+    QFZ_DEVICE void add(uint32_t *, bool is, uint32_t level) const
     {
         const uint32_t at = qfz_take_one(n, is);
         if (is) levels[at] = level;
     }
 
-    __device__ __forceinline__ void begin(uint32_t *) const
+    QFZ_DEVICE void begin(uint32_t *) const
     {
     }
-    __device__ __forceinline__ void end(const uint32_t *) const
+    QFZ_DEVICE void end(const uint32_t *) const
     {
     }
 };
@@ -65,7 +65,7 @@ struct count_memory {
 template <typename TOP> struct some_tops {
     uint32_t top[EACH], comp[EACH];
 
-    __device__ __forceinline__ void load(const qfz_gpu_forest &forest, qfz_block_box box)
+    QFZ_DEVICE void load(const qfz_gpu_forest &forest, qfz_block_box box)
     {
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
@@ -79,15 +79,15 @@ template <typename TOP> struct some_tops {
 } // namespace
 
 /* True for one pixel of each component: the first to come of those with the least top. */
-static __device__ __forceinline__ bool leaves_out(uint32_t *least, uint32_t top)
+static QFZ_DEVICE bool leaves_out(uint32_t *least, uint32_t top)
 {
     return *static_cast<volatile uint32_t *>(least) == top &&
            atomicCAS(least, top, QFZ_NONE) == top;
 }
 
 template <typename TOP, typename OUT>
-static __device__ __forceinline__ void add_pixels(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                  count_memory &m, const OUT &out)
+static QFZ_DEVICE void add_pixels(const qfz_gpu_forest &forest, qfz_block_box box, count_memory &m,
+                                  const OUT &out)
 {
     some_tops<TOP> px;
     for (uint32_t c = threadIdx.x; c < QFZ_COMPS; c += THREADS)
@@ -106,8 +106,8 @@ static __device__ __forceinline__ void add_pixels(const qfz_gpu_forest &forest, 
 }
 
 template <typename KEY, typename OUT>
-static __device__ __forceinline__ void add_components(const qfz_gpu_forest &forest, uint32_t block,
-                                                      count_memory &m, const OUT &out)
+static QFZ_DEVICE void add_components(const qfz_gpu_forest &forest, uint32_t block, count_memory &m,
+                                      const OUT &out)
 {
     const uint32_t n = forest.block[block].y, lane = threadIdx.x % QFZ_WARP;
     for (uint32_t c = threadIdx.x; c - lane < n; c += THREADS) {
@@ -173,8 +173,8 @@ qfz_status qfz_gpu_levels_list(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint3
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The first of items first .. n - 1 that is at least `level`. */
-static __device__ __forceinline__ uint32_t first_from(const uint32_t *__restrict__ items,
-                                                      uint32_t first, uint32_t n, uint64_t level)
+static QFZ_DEVICE uint32_t first_from(const uint32_t *__restrict__ items, uint32_t first,
+                                      uint32_t n, uint64_t level)
 {
     while (first < n) {
         const uint32_t middle = first + (n - first) / 2;

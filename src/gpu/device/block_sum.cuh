@@ -9,8 +9,7 @@
  * one, totals[i] the sum over all threads.  All THREADS threads of the block call the function.
  * sums: N * THREADS / QFZ_WARP words of shared memory, in use until the next barrier. */
 template <int THREADS, int N>
-static __device__ __forceinline__ void qfz_sums_before(uint32_t (&values)[N], uint32_t *sums,
-                                                       uint32_t (&totals)[N])
+QFZ_DEVICE void qfz_sums_before(uint32_t (&values)[N], uint32_t *sums, uint32_t (&totals)[N])
 {
     enum { WARPS = THREADS / QFZ_WARP };
     const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
@@ -41,8 +40,7 @@ static __device__ __forceinline__ void qfz_sums_before(uint32_t (&values)[N], ui
 
 /* The same for one value. */
 template <int THREADS>
-static __device__ __forceinline__ uint32_t qfz_sum_before(uint32_t value, uint32_t *sums,
-                                                          uint32_t *total)
+QFZ_DEVICE uint32_t qfz_sum_before(uint32_t value, uint32_t *sums, uint32_t *total)
 {
     uint32_t values[1] = {value}, totals[1];
     qfz_sums_before<THREADS>(values, sums, totals);

@@ -21,6 +21,10 @@
 
 enum { QFZ_WARP = 32 };
 
+/* Begins the definition of a function that only kernels call.  In a .cu file, the function is
+ * static or in an unnamed namespace, because two of these files may have functions of one name. */
+#define QFZ_DEVICE __device__ __forceinline__
+
 /* A stream of one device, and the error that functions fill in; err is not NULL during a call. */
 typedef struct qfz_gpu {
     cudaStream_t stream;

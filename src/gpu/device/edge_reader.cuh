@@ -13,13 +13,13 @@ template <typename T> struct qfz_edge_reader {
     const uint8_t *valid;
 
     /* The pixel index of the second pixel of an edge in direction d, less that of the first. */
-    __device__ __forceinline__ int32_t beyond(int d) const
+    QFZ_DEVICE int32_t beyond(int d) const
     {
         return (d == QFZ_RIGHT ? 0 : w) + (d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1);
     }
 
     /* The level of the edge of pixel p in direction d; any value if there is no such edge. */
-    __device__ __forceinline__ uint32_t level_of(int64_t p, int d) const
+    QFZ_DEVICE uint32_t level_of(int64_t p, int d) const
     {
         if (sizeof(T) == sizeof(uint32_t)) return (uint32_t)__ldg(from + (int64_t)d * h * w + p);
         const int64_t last = (int64_t)h * w - 1, q = min(p + beyond(d), last);
@@ -29,7 +29,7 @@ template <typename T> struct qfz_edge_reader {
 
     /* True if pixel (y, x) of the image has an edge in direction d and its level, in *level, is at
      * most alpha_level. */
-    __device__ __forceinline__ bool read(int32_t y, int32_t x, int d, uint32_t *level) const
+    QFZ_DEVICE bool read(int32_t y, int32_t x, int d, uint32_t *level) const
     {
         const int32_t dy = d == QFZ_RIGHT ? 0 : 1;
         const int32_t dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;

@@ -37,8 +37,7 @@ template <typename T> struct alignas(sizeof(T) * FOUR) quad {
 
 /* Reads four values of a row, 0 beyond its end. */
 template <typename T>
-__device__ __forceinline__ void load_four(const T *row, int32_t x, int32_t w, bool aligned,
-                                          T four[FOUR])
+QFZ_DEVICE void load_four(const T *row, int32_t x, int32_t w, bool aligned, T four[FOUR])
 {
     if (aligned) {
         const quad<T> all = *reinterpret_cast<const quad<T> *>(row + x);
@@ -56,7 +55,7 @@ __device__ __forceinline__ void load_four(const T *row, int32_t x, int32_t w, bo
 template <typename T> struct row_part {
     T px[FOUR + 2];
 
-    __device__ __forceinline__ void load(const T *row, int32_t x, int32_t w, bool aligned)
+    QFZ_DEVICE void load(const T *row, int32_t x, int32_t w, bool aligned)
     {
         px[0] = x > 0 ? row[x - 1] : T(0);
         px[FOUR + 1] = x + FOUR < w ? row[x + FOUR] : T(0);
@@ -66,7 +65,7 @@ template <typename T> struct row_part {
 } // namespace
 
 /* Bit i: pixel x - 1 + i of row y is in the image and valid. */
-static __device__ __forceinline__ uint32_t valid_bits(const plane_view &view, int32_t y, int32_t x)
+static QFZ_DEVICE uint32_t valid_bits(const plane_view &view, int32_t y, int32_t x)
 {
     if (y >= view.h) return 0;
     uint32_t there = 0;
@@ -85,7 +84,7 @@ static __device__ __forceinline__ uint32_t valid_bits(const plane_view &view, in
 
 /* Bit i: pixel x + i has an edge in direction d.  from, to: valid_bits() of its row and of the row
  * below. */
-static __device__ __forceinline__ uint32_t edge_bits(uint32_t from, uint32_t to, int d)
+static QFZ_DEVICE uint32_t edge_bits(uint32_t from, uint32_t to, int d)
 {
     const uint32_t ends = d == QFZ_RIGHT         ? from >> 2
                           : d == QFZ_BELOW       ? to >> 1
@@ -96,9 +95,8 @@ static __device__ __forceinline__ uint32_t edge_bits(uint32_t from, uint32_t to,
 
 /* levels[d * FOUR + i] = the level of the edge of pixel x + i in direction d, if it exists. */
 template <typename T, int DISTANCE, bool WEIGHTED, int DIRS>
-static __device__ __forceinline__ void find_levels(const plane_view &view, const T *pixels,
-                                                   int32_t y, int32_t x,
-                                                   uint32_t levels[DIRS * FOUR])
+static QFZ_DEVICE void find_levels(const plane_view &view, const T *pixels, int32_t y, int32_t x,
+                                   uint32_t levels[DIRS * FOUR])
 {
     typedef qfz_level<T, DISTANCE, WEIGHTED> level_of;
     typename level_of::type sum[DIRS * FOUR];
@@ -130,8 +128,8 @@ static __device__ __forceinline__ void find_levels(const plane_view &view, const
 
 /* Sets the levels of edges that the image says have level 0. */
 template <int DIRS>
-static __device__ __forceinline__ void set_zeroed(const plane_view &view, int32_t y, int32_t x,
-                                                  uint32_t levels[DIRS * FOUR])
+static QFZ_DEVICE void set_zeroed(const plane_view &view, int32_t y, int32_t x,
+                                  uint32_t levels[DIRS * FOUR])
 {
     row_part<uint8_t> row;
     if (!view.zeroed) return;
@@ -143,8 +141,7 @@ static __device__ __forceinline__ void set_zeroed(const plane_view &view, int32_
 
 /* Writes four values to a row of the output. */
 template <typename T>
-static __device__ __forceinline__ void store_four(T *row, int32_t x, int32_t w, bool aligned,
-                                                  const T four[FOUR])
+static QFZ_DEVICE void store_four(T *row, int32_t x, int32_t w, bool aligned, const T four[FOUR])
 {
     if (aligned) {
         quad<T> all;
@@ -160,8 +157,8 @@ static __device__ __forceinline__ void store_four(T *row, int32_t x, int32_t w, 
 }
 
 template <int DIRS>
-static __device__ __forceinline__ void store_joins(const plane_view &view, const planes_out &out,
-                                                   int32_t y, int32_t x, const uint32_t *levels)
+static QFZ_DEVICE void store_joins(const plane_view &view, const planes_out &out, int32_t y,
+                                   int32_t x, const uint32_t *levels)
 {
     const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
     uint8_t joins[FOUR];
@@ -178,8 +175,8 @@ static __device__ __forceinline__ void store_joins(const plane_view &view, const
 }
 
 template <int DIRS>
-static __device__ __forceinline__ void store_levels(const plane_view &view, const planes_out &out,
-                                                    int32_t y, int32_t x, const uint32_t *levels)
+static QFZ_DEVICE void store_levels(const plane_view &view, const planes_out &out, int32_t y,
+                                    int32_t x, const uint32_t *levels)
 {
     const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
 #pragma unroll
@@ -193,8 +190,7 @@ static __device__ __forceinline__ void store_levels(const plane_view &view, cons
 }
 
 /* Calls work(y, x) for each group of four pixels of this thread. */
-template <typename WORK>
-static __device__ __forceinline__ void walk(const plane_view &view, const WORK &work)
+template <typename WORK> static QFZ_DEVICE void walk(const plane_view &view, const WORK &work)
 {
     const int32_t x = (int32_t)(blockIdx.x * BLOCK_W + threadIdx.x) * FOUR;
     if (x >= view.w) return;
@@ -204,8 +200,8 @@ static __device__ __forceinline__ void walk(const plane_view &view, const WORK &
 }
 
 template <int DIRS>
-static __device__ __forceinline__ void store(const plane_view &view, const planes_out &out,
-                                             int32_t y, int32_t x, uint32_t levels[DIRS * FOUR])
+static QFZ_DEVICE void store(const plane_view &view, const planes_out &out, int32_t y, int32_t x,
+                             uint32_t levels[DIRS * FOUR])
 {
     set_zeroed<DIRS>(view, y, x, levels);
     if (out.joins)

@@ -65,7 +65,7 @@ static inline qfz_status qfz_launch_early(qfz_gpu *gpu, void (*kernel)(P...), di
 
 /* In a kernel: waits until all previous launches of the stream are done, and allows the next launch
  * to start its blocks. */
-static __device__ __forceinline__ void qfz_await_launches(void)
+QFZ_DEVICE void qfz_await_launches(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();

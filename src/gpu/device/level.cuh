@@ -11,36 +11,35 @@
 #include "core/wide.h"
 
 /* |a - b| exactly; differences of 32-bit values are taken modulo 2^32. */
-template <typename T> static __device__ __forceinline__ uint32_t qfz_difference(T a, T b)
+template <typename T> QFZ_DEVICE uint32_t qfz_difference(T a, T b)
 {
     return a > b ? (uint32_t)a - (uint32_t)b : (uint32_t)b - (uint32_t)a;
 }
 
 /* The difference of two equal infinities is 0. */
-static __device__ __forceinline__ float qfz_difference(float a, float b)
+QFZ_DEVICE float qfz_difference(float a, float b)
 {
     return a == b ? 0.0f : fabsf(a - b);
 }
 
 /* The level of two values of one band of 32-bit type T, given as words. */
-template <typename T>
-static __device__ __forceinline__ uint32_t qfz_level_of_words(uint32_t a, uint32_t b)
+template <typename T> QFZ_DEVICE uint32_t qfz_level_of_words(uint32_t a, uint32_t b)
 {
     return qfz_difference((T)a, (T)b);
 }
-template <> __device__ __forceinline__ uint32_t qfz_level_of_words<float>(uint32_t a, uint32_t b)
+template <> QFZ_DEVICE uint32_t qfz_level_of_words<float>(uint32_t a, uint32_t b)
 {
     return __float_as_uint(qfz_difference(__uint_as_float(a), __uint_as_float(b)));
 }
 
-static __device__ __forceinline__ uint32_t qfz_root_level(uint64_t square)
+QFZ_DEVICE uint32_t qfz_root_level(uint64_t square)
 {
     return __float_as_uint((float)sqrt((double)square));
 }
 
 /* The single-precision number nearest to the root of an integer; see root_key() in core/level.c.
  * The first estimate must be the result or a neighbour of the result. */
-static __device__ __forceinline__ uint32_t qfz_root_level(qfz_u128 square)
+QFZ_DEVICE uint32_t qfz_root_level(qfz_u128 square)
 {
     if (square >> 50 == 0) return qfz_root_level((uint64_t)square);
     const double wide = (double)(uint64_t)(square >> 64) * 18446744073709551616.0;
@@ -62,12 +61,12 @@ static __device__ __forceinline__ uint32_t qfz_root_level(qfz_u128 square)
 template <typename T, int DISTANCE, bool WEIGHTED> struct qfz_level {
     typedef uint32_t type;
 
-    static __device__ __forceinline__ uint32_t fold(uint32_t level, T a, T b, float)
+    static QFZ_DEVICE uint32_t fold(uint32_t level, T a, T b, float)
     {
         const uint32_t d = qfz_difference(a, b);
         return DISTANCE == QFZ_L1 ? level + d : max(level, d);
     }
-    static __device__ __forceinline__ uint32_t end(uint32_t level)
+    static QFZ_DEVICE uint32_t end(uint32_t level)
     {
         return level;
     }
@@ -77,12 +76,12 @@ template <typename T, int DISTANCE, bool WEIGHTED> struct qfz_level {
 template <typename T> struct qfz_level<T, QFZ_L2, false> {
     typedef uint64_t type;
 
-    static __device__ __forceinline__ uint64_t fold(uint64_t level, T a, T b, float)
+    static QFZ_DEVICE uint64_t fold(uint64_t level, T a, T b, float)
     {
         const uint32_t d = qfz_difference(a, b);
         return level + (uint64_t)d * d;
     }
-    static __device__ __forceinline__ uint32_t end(uint64_t level)
+    static QFZ_DEVICE uint32_t end(uint64_t level)
     {
         return qfz_root_level(level);
     }
@@ -91,12 +90,12 @@ template <typename T> struct qfz_level<T, QFZ_L2, false> {
 template <typename T> struct qfz_wide_squares {
     typedef qfz_u128 type;
 
-    static __device__ __forceinline__ qfz_u128 fold(qfz_u128 level, T a, T b, float)
+    static QFZ_DEVICE qfz_u128 fold(qfz_u128 level, T a, T b, float)
     {
         const uint32_t d = qfz_difference(a, b);
         return level + (uint64_t)d * d;
     }
-    static __device__ __forceinline__ uint32_t end(qfz_u128 level)
+    static QFZ_DEVICE uint32_t end(qfz_u128 level)
     {
         return qfz_root_level(level);
     }
@@ -111,24 +110,24 @@ template <> struct qfz_level<int32_t, QFZ_L2, false> : qfz_wide_squares<int32_t>
 template <typename T, int DISTANCE, bool WEIGHTED> struct qfz_float_level {
     typedef float type;
 
-    static __device__ __forceinline__ float fold(float level, T a, T b, float weight)
+    static QFZ_DEVICE float fold(float level, T a, T b, float weight)
     {
         const float d = WEIGHTED ? weight * (float)qfz_difference(a, b) : qfz_difference(a, b);
         if (DISTANCE == QFZ_L1) return level + d;
         return level > d ? level : d;
     }
-    static __device__ __forceinline__ uint32_t end(float level)
+    static QFZ_DEVICE uint32_t end(float level)
     {
         return __float_as_uint(level);
     }
 };
 
 /* Differences as doubles: exact for integers. */
-template <typename T> static __device__ __forceinline__ double qfz_wide_difference(T a, T b)
+template <typename T> QFZ_DEVICE double qfz_wide_difference(T a, T b)
 {
     return (double)qfz_difference(a, b);
 }
-template <> __device__ __forceinline__ double qfz_wide_difference<float>(float a, float b)
+template <> QFZ_DEVICE double qfz_wide_difference<float>(float a, float b)
 {
     return a == b ? 0 : (double)a - (double)b;
 }
@@ -136,12 +135,12 @@ template <> __device__ __forceinline__ double qfz_wide_difference<float>(float a
 template <typename T, bool WEIGHTED> struct qfz_wide_level {
     typedef double type;
 
-    static __device__ __forceinline__ double fold(double level, T a, T b, float weight)
+    static QFZ_DEVICE double fold(double level, T a, T b, float weight)
     {
         const double d = (WEIGHTED ? (double)weight : 1) * qfz_wide_difference<T>(a, b);
         return level + d * d;
     }
-    static __device__ __forceinline__ uint32_t end(double level)
+    static QFZ_DEVICE uint32_t end(double level)
     {
         return __float_as_uint((float)__dsqrt_rn(level));
     }
@@ -166,12 +165,12 @@ struct qfz_dot_products {
 template <typename T> struct qfz_level<T, QFZ_SAM, false> {
     typedef qfz_dot_products type;
 
-    static __device__ __forceinline__ type fold(type dots, T a, T b, float)
+    static QFZ_DEVICE type fold(type dots, T a, T b, float)
     {
         const double x = (double)a, y = (double)b;
         return type{dots.ab + x * y, dots.aa + x * x, dots.bb + y * y};
     }
-    static __device__ __forceinline__ uint32_t end(type dots)
+    static QFZ_DEVICE uint32_t end(type dots)
     {
         return __float_as_uint(qfz_angle(dots.ab, dots.aa, dots.bb));
     }

@@ -6,12 +6,12 @@
 #include "gpu/device/device.cuh"
 
 /* A relaxed load that bypasses the L1 cache of the multiprocessor. */
-static __device__ __forceinline__ uint32_t qfz_peek(const uint32_t *word)
+QFZ_DEVICE uint32_t qfz_peek(const uint32_t *word)
 {
     return __ldcg(word);
 }
 
-static __device__ __forceinline__ uint64_t qfz_peek(const uint64_t *word)
+QFZ_DEVICE uint64_t qfz_peek(const uint64_t *word)
 {
     return __ldcg(reinterpret_cast<const unsigned long long *>(word));
 }

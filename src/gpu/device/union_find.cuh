@@ -20,49 +20,47 @@
  */
 struct qfz_in_global {
     enum : uint32_t { MARK = 0 };
-    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
+    static QFZ_DEVICE uint32_t read(const uint32_t *word)
     {
         return qfz_peek(word);
     }
-    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
+    static QFZ_DEVICE void write(uint32_t *word, uint32_t value)
     {
         __stcg(word, value);
     }
 };
 struct qfz_in_cache { /* global memory through the L1 cache: a stale parent is an earlier parent */
     enum : uint32_t { MARK = 0 };
-    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
+    static QFZ_DEVICE uint32_t read(const uint32_t *word)
     {
         return *word;
     }
-    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
+    static QFZ_DEVICE void write(uint32_t *word, uint32_t value)
     {
         *word = value;
     }
 };
 struct qfz_in_shared {
     enum : uint32_t { MARK = 0 };
-    static __device__ __forceinline__ uint32_t read(const uint32_t *word)
+    static QFZ_DEVICE uint32_t read(const uint32_t *word)
     {
         return *static_cast<const volatile uint32_t *>(word);
     }
     /* Other threads of the block read and lower the word without a barrier in between, so the
      * write is atomic.  value is an ancestor and therefore lower. */
-    static __device__ __forceinline__ void write(uint32_t *word, uint32_t value)
+    static QFZ_DEVICE void write(uint32_t *word, uint32_t value)
     {
         atomicMin(word, value);
     }
 };
 
-template <typename WHERE>
-static __device__ __forceinline__ bool qfz_is_root(uint32_t word, uint32_t node)
+template <typename WHERE> QFZ_DEVICE bool qfz_is_root(uint32_t word, uint32_t node)
 {
     return WHERE::MARK != 0 ? (word & WHERE::MARK) != 0 : word == node;
 }
 
 /* The root of a. */
-template <typename WHERE>
-static __device__ __forceinline__ uint32_t qfz_find(const uint32_t *parent, uint32_t a)
+template <typename WHERE> QFZ_DEVICE uint32_t qfz_find(const uint32_t *parent, uint32_t a)
 {
     for (uint32_t up; !qfz_is_root<WHERE>(up = WHERE::read(parent + a), a);)
         a = up;
@@ -70,8 +68,7 @@ static __device__ __forceinline__ uint32_t qfz_find(const uint32_t *parent, uint
 }
 
 /* The same; links each node on the path to its grandparent. */
-template <typename WHERE>
-static __device__ __forceinline__ uint32_t qfz_find_shortening(uint32_t *parent, uint32_t a)
+template <typename WHERE> QFZ_DEVICE uint32_t qfz_find_shortening(uint32_t *parent, uint32_t a)
 {
     for (;;) {
         const uint32_t up = WHERE::read(parent + a);
@@ -84,8 +81,7 @@ static __device__ __forceinline__ uint32_t qfz_find_shortening(uint32_t *parent,
 }
 
 /* Unites the sets of a and b. */
-template <typename WHERE>
-static __device__ __forceinline__ void qfz_unite(uint32_t *parent, uint32_t a, uint32_t b)
+template <typename WHERE> QFZ_DEVICE void qfz_unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
     /* Most pairs are united already, and both nodes are one step from their root. */
     const uint32_t up_a = WHERE::read(parent + a), up_b = WHERE::read(parent + b);

@@ -10,7 +10,7 @@
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 enum { QFZ_SM_THREADS = 1024 }; /* a multiprocessor holds at least as many resident threads */
 #define QFZ_WARP_REDUCE(NAME, BUILT_IN, JOIN)                                                      \
-    static __device__ __forceinline__ uint32_t NAME(uint32_t value)                                \
+    static QFZ_DEVICE uint32_t NAME(uint32_t value)                                                \
     {                                                                                              \
         for (int lanes = QFZ_WARP / 2; lanes > 0; lanes /= 2) {                                    \
             const uint32_t other = __shfl_xor_sync(0xffffffffu, value, lanes);                     \
@@ -21,7 +21,7 @@ enum { QFZ_SM_THREADS = 1024 }; /* a multiprocessor holds at least as many resid
 #else
 enum { QFZ_SM_THREADS = 1536 };
 #define QFZ_WARP_REDUCE(NAME, BUILT_IN, JOIN)                                                      \
-    static __device__ __forceinline__ uint32_t NAME(uint32_t value)                                \
+    static QFZ_DEVICE uint32_t NAME(uint32_t value)                                                \
     {                                                                                              \
         return BUILT_IN(0xffffffffu, value);                                                       \
     }

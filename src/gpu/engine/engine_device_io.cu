@@ -54,7 +54,7 @@ struct edge_grid {
     const uint8_t *valid;
 
     /* True if the edge from pixel p in direction d has both ends in the image, and both valid. */
-    __device__ __forceinline__ bool has(int64_t p, int d) const
+    QFZ_DEVICE bool has(int64_t p, int d) const
     {
         const int64_t y = p / w + (d > 0), x = p % w + (d == 0 || d == 2) - (d == 3);
         if (y >= h || x < 0 || x >= w) return false;

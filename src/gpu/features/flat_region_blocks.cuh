@@ -58,8 +58,7 @@ struct sums_window {
     uint32_t base, n, most;
 };
 
-static __device__ __forceinline__ sums_window window_of(block_components *components,
-                                                        uint32_t n_runs)
+QFZ_DEVICE sums_window window_of(block_components *components, uint32_t n_runs)
 {
     const uint32_t taken = (n_runs + 7) / 8 * 4;
     return sums_window{reinterpret_cast<uint16_t *>(components->pool),
@@ -68,7 +67,7 @@ static __device__ __forceinline__ sums_window window_of(block_components *compon
 }
 
 /* The place of the component's first pixel, and RUN_ON_RING. */
-static __device__ __forceinline__ uint32_t first_of(const component_sums &sums)
+QFZ_DEVICE uint32_t first_of(const component_sums &sums)
 {
     return sums.sum_x >> SUM_X_BITS;
 }
@@ -76,7 +75,7 @@ static __device__ __forceinline__ uint32_t first_of(const component_sums &sums)
 /* ---- Numbering components -------------------------------------------------------------------- */
 
 /* Bit `bit` of each of eight codes. */
-static __device__ __forceinline__ uint32_t bits_of_codes(const uint4 &eight, int bit)
+QFZ_DEVICE uint32_t bits_of_codes(const uint4 &eight, int bit)
 {
     const uint32_t two[4] = {eight.x, eight.y, eight.z, eight.w};
     uint32_t bits = 0;
@@ -93,15 +92,13 @@ struct eight_codes {
                               * bit each */
 };
 
-static __device__ __forceinline__ uint4 load_eight(const uint16_t *codes, uint32_t first,
-                                                   uint32_t n_runs)
+QFZ_DEVICE uint4 load_eight(const uint16_t *codes, uint32_t first, uint32_t n_runs)
 {
     return first < n_runs ? __ldg(reinterpret_cast<const uint4 *>(codes + first))
                           : make_uint4(0, 0, 0, 0);
 }
 
-static __device__ __forceinline__ eight_codes copy_eight(const uint4 &eight, uint32_t first,
-                                                         uint32_t n_runs, uint16_t *to)
+QFZ_DEVICE eight_codes copy_eight(const uint4 &eight, uint32_t first, uint32_t n_runs, uint16_t *to)
 {
     if (first >= n_runs) return eight_codes{first, 0, 0};
     const uint32_t current = n_runs - first < 8 ? (1u << (n_runs - first)) - 1 : 0xff;
@@ -113,8 +110,8 @@ static_assert((int)RUN_ROOT == 1 << 15 && (int)RUN_ON_RING == 1 << 14, "bits of 
 
 /* Writes component numbers, from `number` on, into the codes of first runs, and lists components on
  * the ring from ring[at] on. */
-static __device__ __forceinline__ void number_eight(const eight_codes &codes, uint32_t number,
-                                                    uint32_t at, uint16_t *code, uint32_t *ring)
+QFZ_DEVICE void number_eight(const eight_codes &codes, uint32_t number, uint32_t at, uint16_t *code,
+                             uint32_t *ring)
 {
     for (uint32_t rest = codes.roots; rest; rest &= rest - 1, number++) {
         const uint32_t run = codes.first + (uint32_t)__ffs((int)rest) - 1;
@@ -133,10 +130,8 @@ struct component_counts {
  * serves three counts, FIELD bits each: first runs in both groups, and components on the ring. A
  * second prefix sum counts run starts: *n_starts is the number in this thread's word on entry, and
  * in all earlier words on return. */
-static __device__ __forceinline__ component_counts number_components(const uint16_t *codes,
-                                                                     uint32_t n_runs, uint16_t *to,
-                                                                     block_components *components,
-                                                                     uint32_t *n_starts)
+QFZ_DEVICE component_counts number_components(const uint16_t *codes, uint32_t n_runs, uint16_t *to,
+                                              block_components *components, uint32_t *n_starts)
 {
     enum { EIGHTS = 8 * WORDS, FIELD = 11, MASK = (1 << FIELD) - 1 };
     static_assert(EIGHTS < 1 << FIELD && (int)RING < 1 << (32 - 2 * FIELD), "counts fit");
@@ -170,8 +165,7 @@ static __device__ __forceinline__ component_counts number_components(const uint1
 
 /* Clears four words at a time: both the pool and the part that codes take are multiples of four. */
 static_assert((int)POOL_WORDS % 4 == 0, "the last sums may end within four words");
-static __device__ __forceinline__ void clear_window(const sums_window &window,
-                                                    block_components *components)
+QFZ_DEVICE void clear_window(const sums_window &window, block_components *components)
 {
     uint4 *const fours = reinterpret_cast<uint4 *>(window.of);
     for (uint32_t i = threadIdx.x; 4 * i < window.n * ENTRY_WORDS; i += WORDS)
@@ -186,34 +180,34 @@ struct word_view {
     uint32_t number, starts, ends; /* ends: the first pixels behind runs */
     uint32_t run;                  /* the last run that starts in an earlier word */
 
-    __device__ __forceinline__ uint32_t y() const
+    QFZ_DEVICE uint32_t y() const
     {
         return number / 2;
     }
-    __device__ __forceinline__ bool is_right() const
+    QFZ_DEVICE bool is_right() const
     {
         return number % 2;
     }
-    __device__ __forceinline__ uint32_t x() const
+    QFZ_DEVICE uint32_t x() const
     {
         return number % 2 * QFZ_WARP;
     }
 };
 
-static __device__ __forceinline__ uint32_t first_pixels(const word_view &word)
+QFZ_DEVICE uint32_t first_pixels(const word_view &word)
 {
     return word.starts | (~word.ends & 1); /* the word's first pixel may continue a run of the word
                                             * to its left */
 }
 
-static __device__ __forceinline__ uint32_t component_code(const sums_window &window, uint32_t run)
+QFZ_DEVICE uint32_t component_code(const sums_window &window, uint32_t run)
 {
     const uint32_t code = window.codes[run];
     return code & RUN_ROOT ? code : window.codes[code];
 }
 
 /* The sum of the indices of the bits that are set. */
-static __device__ __forceinline__ uint32_t sum_of_bits(uint32_t mask)
+QFZ_DEVICE uint32_t sum_of_bits(uint32_t mask)
 {
     return (uint32_t)(__popc(mask & 0xaaaaaaaau) + 2 * __popc(mask & 0xccccccccu) +
                       4 * __popc(mask & 0xf0f0f0f0u) + 8 * __popc(mask & 0xff00ff00u) +
@@ -222,8 +216,7 @@ static __device__ __forceinline__ uint32_t sum_of_bits(uint32_t mask)
 
 /* Adds neighbouring pixels (mask) of a word. first: the place of the component's first pixel, with
  * RUN_ON_RING, if it is among them, else 0. */
-static __device__ __forceinline__ void add_piece(component_sums *to, const word_view &word,
-                                                 uint32_t mask, uint32_t first)
+QFZ_DEVICE void add_piece(component_sums *to, const word_view &word, uint32_t mask, uint32_t first)
 {
     const uint32_t n = (uint32_t)__popc(mask);
     const uint32_t x = word.x() + (uint32_t)__ffs((int)mask) - 1;
@@ -234,7 +227,7 @@ static __device__ __forceinline__ void add_piece(component_sums *to, const word_
 }
 
 /* Adds the sums of all lanes of a warp to those of one component. */
-static __device__ __forceinline__ void add_warp(component_sums *to, const component_sums &own)
+QFZ_DEVICE void add_warp(component_sums *to, const component_sums &own)
 {
     const uint32_t count_y = qfz_warp_add(own.count_y), sum_x = qfz_warp_add(own.sum_x);
     const uint32_t left = qfz_warp_or(own.left), right = qfz_warp_or(own.right);
@@ -250,8 +243,7 @@ static __device__ __forceinline__ void add_warp(component_sums *to, const compon
 /* The window's entry of the component with which most lanes' words begin; NO_ENTRY if only few
  * lanes agree. A large component has pixels in most words, and adding it lane by lane would
  * serialise the warp. */
-static __device__ __forceinline__ uint32_t common_entry(const sums_window &window,
-                                                        const word_view &word)
+QFZ_DEVICE uint32_t common_entry(const sums_window &window, const word_view &word)
 {
     enum { MANY = 4 };
     const uint32_t pixels = first_pixels(word), first = pixels & (0u - pixels);
@@ -265,7 +257,7 @@ static __device__ __forceinline__ uint32_t common_entry(const sums_window &windo
 }
 
 /* Adds the block's pixels of all components in the window. */
-static __device__ __forceinline__ void add_runs(const sums_window &window, const word_view &word)
+QFZ_DEVICE void add_runs(const sums_window &window, const word_view &word)
 {
     const uint32_t common = common_entry(window, word);
     uint32_t run = word.run, in_common = 0, common_first = 0;

@@ -9,8 +9,7 @@
 enum { THREADS = 256, BAND_WORDS = 6 };
 
 /* The sums, least and greatest value of a band, of n pixels with the same value. */
-template <typename T>
-static __device__ __forceinline__ void make_band(uint64_t n, T value, uint64_t *band)
+template <typename T> static QFZ_DEVICE void make_band(uint64_t n, T value, uint64_t *band)
 {
     const int64_t wide = (int64_t)value, sum = (int64_t)n * wide;
     const uint64_t square = (uint64_t)wide * (uint64_t)wide;

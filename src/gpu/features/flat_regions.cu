@@ -19,15 +19,15 @@ struct flats_out {
 };
 } // namespace
 
-static __device__ __forceinline__ uint64_t pair(uint32_t low, uint32_t high)
+static QFZ_DEVICE uint64_t pair(uint32_t low, uint32_t high)
 {
     return low | (uint64_t)high << 32;
 }
 
 /* Stores each lane's flat region, none where the index is QFZ_NONE. A pair of lanes stores the 32
  * bytes of one region, then the 32 bytes of the other, so that each memory transaction is full. */
-static __device__ __forceinline__ void store_flats(const flats_out &out, uint32_t flat,
-                                                   const uint64_t words[FLAT_WORDS])
+static QFZ_DEVICE void store_flats(const flats_out &out, uint32_t flat,
+                                   const uint64_t words[FLAT_WORDS])
 {
     const bool odd = threadIdx.x % 2;
     const uint32_t other = __shfl_xor_sync(full_warp, flat, 1);
@@ -43,7 +43,7 @@ static __device__ __forceinline__ void store_flats(const flats_out &out, uint32_
             odd ? make_ulonglong2(words[2], words[3]) : make_ulonglong2(got0, got1);
 }
 
-static __device__ __forceinline__ void add_to(uint64_t *word, uint64_t more)
+static QFZ_DEVICE void add_to(uint64_t *word, uint64_t more)
 {
     atomicAdd(reinterpret_cast<unsigned long long *>(word), (unsigned long long)more);
 }
@@ -51,8 +51,8 @@ static __device__ __forceinline__ void add_to(uint64_t *word, uint64_t more)
 /* Adds a component to its region. current: a value of the region's first words that may be stale;
  * most parts of a large region do not widen its box, and a stale value is only less wide, which
  * costs one needless atomic operation. */
-static __device__ __forceinline__ void add_flat(const uint64_t words[FLAT_WORDS],
-                                                const uint4 &current, qfz_gpu_flat_region *flat)
+static QFZ_DEVICE void add_flat(const uint64_t words[FLAT_WORDS], const uint4 &current,
+                                qfz_gpu_flat_region *flat)
 {
     const uint32_t x0 = (uint32_t)(words[0] >> 32);
     const uint32_t y1 = (uint32_t)words[1], x1 = (uint32_t)(words[1] >> 32);
@@ -64,8 +64,8 @@ static __device__ __forceinline__ void add_flat(const uint64_t words[FLAT_WORDS]
     if (current.w < x1) atomicMax(&flat->x1, x1);
 }
 
-static __device__ __forceinline__ void make_flat(const component_sums &of, const block_place &block,
-                                                 uint64_t words[FLAT_WORDS])
+static QFZ_DEVICE void make_flat(const component_sums &of, const block_place &block,
+                                 uint64_t words[FLAT_WORDS])
 {
     const uint32_t y = (uint32_t)block.y, x = (uint32_t)block.x, n = of.count_y & COUNT_MASK;
     const int first = of.left ? __ffs((int)of.left) - 1 : QFZ_WARP + __ffs((int)of.right) - 1;
@@ -78,14 +78,14 @@ static __device__ __forceinline__ void make_flat(const component_sums &of, const
 
 /* The index of a thread's first component in components.ring; the following ones are WORDS apart.
  * Indices run backwards, since the last warps have fewer other components to store. */
-static __device__ __forceinline__ uint32_t ring_index()
+static QFZ_DEVICE uint32_t ring_index()
 {
     return WORDS - 1 - threadIdx.x;
 }
 
-static __device__ __forceinline__ uint32_t ring_label(const layout &at, const block_place &block,
-                                                      const block_components &components,
-                                                      uint32_t i, const flats_out &out)
+static QFZ_DEVICE uint32_t ring_label(const layout &at, const block_place &block,
+                                      const block_components &components, uint32_t i,
+                                      const flats_out &out)
 {
     return __ldg(out.label + px_of(at, block, components.ring[i] >> 16));
 }
@@ -93,10 +93,10 @@ static __device__ __forceinline__ uint32_t ring_label(const layout &at, const bl
 /* Reads the labels of the components on the ring (that of the thread's first one is in
  * first_label), and finds the largest component in the window. Its region often has much of the
  * rest of this ring and of other blocks, and is therefore the common region of the block. */
-static __device__ __forceinline__ void find_largest(const layout &at, const block_place &block,
-                                                    const sums_window &window, uint32_t n_ring,
-                                                    uint32_t first_label, const flats_out &out,
-                                                    block_components *components)
+static QFZ_DEVICE void find_largest(const layout &at, const block_place &block,
+                                    const sums_window &window, uint32_t n_ring,
+                                    uint32_t first_label, const flats_out &out,
+                                    block_components *components)
 {
     uint32_t largest = 0;
     for (uint32_t i = ring_index(); i < n_ring; i += WORDS) {
@@ -111,7 +111,7 @@ static __device__ __forceinline__ void find_largest(const layout &at, const bloc
 }
 
 /* Adds a component to the sums of the common region. */
-static __device__ __forceinline__ void join_common(const component_sums &of, component_sums *common)
+static QFZ_DEVICE void join_common(const component_sums &of, component_sums *common)
 {
     common->count_y += of.count_y;
     common->sum_x += of.sum_x & SUM_X_MASK;
@@ -122,9 +122,9 @@ static __device__ __forceinline__ void join_common(const component_sums &of, com
 
 /* Adds the components on the ring to their regions; components of the common region are summed up
  * within the block first. */
-static __device__ __forceinline__ void add_ring(const block_place &block, const sums_window &window,
-                                                uint32_t n_ring, uint32_t common_label,
-                                                const flats_out &out, block_components *components)
+static QFZ_DEVICE void add_ring(const block_place &block, const sums_window &window,
+                                uint32_t n_ring, uint32_t common_label, const flats_out &out,
+                                block_components *components)
 {
     if (ring_index() / QFZ_WARP * QFZ_WARP >= n_ring) return; /* the whole warp returns */
     component_sums common = {};
@@ -147,8 +147,7 @@ static __device__ __forceinline__ void add_ring(const block_place &block, const 
 
 /* The number of the region whose first pixel is at a place of the block; place must be a first
  * pixel. */
-static __device__ __forceinline__ uint32_t region_at(const block_components &components,
-                                                     uint32_t place)
+static QFZ_DEVICE uint32_t region_at(const block_components &components, uint32_t place)
 {
     const uint32_t word = place / QFZ_WARP;
     const uint32_t left = word % 2 ? components.firsts[word - 1] : 0;
@@ -157,10 +156,8 @@ static __device__ __forceinline__ uint32_t region_at(const block_components &com
 }
 
 /* Stores the components that lie inside the block. */
-static __device__ __forceinline__ void store_inner(const block_place &block,
-                                                   const sums_window &window,
-                                                   const block_components &components,
-                                                   const flats_out &out)
+static QFZ_DEVICE void store_inner(const block_place &block, const sums_window &window,
+                                   const block_components &components, const flats_out &out)
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP;
     for (uint32_t entry = threadIdx.x; entry - lane < window.n; entry += WORDS) {
@@ -178,10 +175,9 @@ static __device__ __forceinline__ void store_inner(const block_place &block,
 }
 
 /* Writes all components of the window to global memory. */
-static __device__ __forceinline__ void put_components(const block_place &block,
-                                                      const sums_window &window, uint32_t n_ring,
-                                                      const flats_out &out,
-                                                      block_components *components)
+static QFZ_DEVICE void put_components(const block_place &block, const sums_window &window,
+                                      uint32_t n_ring, const flats_out &out,
+                                      block_components *components)
 {
     const uint32_t largest = components->largest;
     const uint32_t common_label = largest ? components->ring_label[largest & 0xffff] : 0;
@@ -244,7 +240,7 @@ enum { THREADS = 256 };
 
 /* A thread has the 32 regions of one word of bits, so that threads need not wait for regions
  * without work. wanted_bits(): the bits of the word's regions that are wanted. */
-static __device__ __forceinline__ uint32_t wanted_bits(const flats_out &out, uint32_t word)
+static QFZ_DEVICE uint32_t wanted_bits(const flats_out &out, uint32_t word)
 {
     const uint32_t first = out.first_region, end = first + out.n;
     uint32_t bits = UINT32_MAX;
@@ -253,12 +249,12 @@ static __device__ __forceinline__ uint32_t wanted_bits(const flats_out &out, uin
     return bits;
 }
 
-static __device__ __forceinline__ uint32_t word_of_thread(const flats_out &out)
+static QFZ_DEVICE uint32_t word_of_thread(const flats_out &out)
 {
     return out.first_region / 32 + blockIdx.x * THREADS + threadIdx.x;
 }
 
-static __device__ __forceinline__ bool has_regions(const flats_out &out, uint32_t word)
+static QFZ_DEVICE bool has_regions(const flats_out &out, uint32_t word)
 {
     return (uint64_t)word * 32 < (uint64_t)out.first_region + out.n;
 }

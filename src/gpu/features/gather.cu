@@ -12,7 +12,7 @@
 /* Selects the next class of regions to gather (struct selection); returns false after the last one.
  * A class that was too large for the table has been split into four, so s->rest and s->classes
  * describe a tree of splits that is walked depth first. */
-static __device__ __forceinline__ bool next_class(selection *s)
+static QFZ_DEVICE bool next_class(selection *s)
 {
     while (s->classes > 1) {
         const uint32_t step = s->classes / 4;
@@ -70,7 +70,7 @@ static __global__ void __launch_bounds__(THREADS, 4)
 
 /* ---- Clearing what several blocks add to ----------------------------------------------------- */
 
-template <typename T> static __device__ __forceinline__ void clear_band(uint64_t *band)
+template <typename T> static QFZ_DEVICE void clear_band(uint64_t *band)
 {
     enum { ENDS = digits_of<T>::SUM_WORDS + digits_of<T>::SQUARE_WORDS };
     const uint64_t infinity = 0x7ff0000000000000u, minus = 0x8000000000000000u;

@@ -8,7 +8,7 @@
 #include "gpu/features/gather_runs.cuh"
 #include "gpu/device/peek.cuh"
 
-static __device__ __forceinline__ unsigned long long *wide(uint64_t *word)
+QFZ_DEVICE unsigned long long *wide(uint64_t *word)
 {
     return reinterpret_cast<unsigned long long *>(word);
 }
@@ -16,8 +16,7 @@ static __device__ __forceinline__ unsigned long long *wide(uint64_t *word)
 /* words = the number whose 16-bit digits are words first, first + 1 ... of a table entry. Digits
  * may be negative; the result is a two's-complement integer. */
 template <int DIGITS, int WORDS>
-static __device__ __forceinline__ void words_of(const table &t, uint32_t entry, int first,
-                                                uint64_t words[WORDS])
+QFZ_DEVICE void words_of(const table &t, uint32_t entry, int first, uint64_t words[WORDS])
 {
     int64_t carry = 0;
 #pragma unroll
@@ -36,8 +35,7 @@ static __device__ __forceinline__ void words_of(const table &t, uint32_t entry, 
 
 /* sum += words, while other threads add to the same sum: the thread whose addition overflows a word
  * adds the carry to the next word. */
-template <int WORDS>
-static __device__ __forceinline__ void add_words(uint64_t *sum, const uint64_t words[WORDS])
+template <int WORDS> QFZ_DEVICE void add_words(uint64_t *sum, const uint64_t words[WORDS])
 {
     uint64_t carry = 0;
 #pragma unroll
@@ -51,8 +49,7 @@ static __device__ __forceinline__ void add_words(uint64_t *sum, const uint64_t w
 }
 
 /* *word, the bits of a double, becomes the smaller (LESSER) or the larger of itself and value. */
-template <bool LESSER>
-static __device__ __forceinline__ void widen_end(uint64_t *word, double value)
+template <bool LESSER> QFZ_DEVICE void widen_end(uint64_t *word, double value)
 {
     unsigned long long was = qfz_peek(word);
     for (;;) {
@@ -65,7 +62,7 @@ static __device__ __forceinline__ void widen_end(uint64_t *word, double value)
     }
 }
 
-static __device__ __forceinline__ bool spans_blocks(const uint32_t *spans, uint32_t region)
+QFZ_DEVICE bool spans_blocks(const uint32_t *spans, uint32_t region)
 {
     return spans[region / 32] >> region % 32 & 1;
 }
@@ -77,7 +74,7 @@ static __device__ __forceinline__ bool spans_blocks(const uint32_t *spans, uint3
 struct count_out {
     uint32_t *count, *spans;
 
-    __device__ __forceinline__ void put(const table &t, int entry, int32_t, int32_t) const
+    QFZ_DEVICE void put(const table &t, int entry, int32_t, int32_t) const
     {
         if (entry == NO_ENTRY) return;
         const uint32_t region = t.label[entry] - 1;
@@ -94,7 +91,7 @@ template <typename T> struct sums_out {
     const uint32_t *spans;
     uint64_t *sums;
 
-    __device__ __forceinline__ void put(const table &t, int entry, int32_t, int32_t) const
+    QFZ_DEVICE void put(const table &t, int entry, int32_t, int32_t) const
     {
         if (entry == NO_ENTRY) return;
         const uint32_t region = t.label[entry] - 1;
@@ -111,7 +108,7 @@ template <typename T> struct sums_out {
     }
 };
 
-static __device__ __forceinline__ void store_two(uint64_t *to, uint64_t first, uint64_t second)
+QFZ_DEVICE void store_two(uint64_t *to, uint64_t first, uint64_t second)
 {
     *reinterpret_cast<ulonglong2 *>(to) = make_ulonglong2(first, second);
 }
@@ -119,8 +116,7 @@ static __device__ __forceinline__ void store_two(uint64_t *to, uint64_t first, u
 /* Stores each lane's words at `to`, or nothing if `to` is NULL. Records with an even number of
  * words begin at multiples of 16 bytes: then a pair of lanes stores 32 bytes of one record, then 32
  * bytes of the other, so that each memory transaction is full. */
-template <int WORDS>
-static __device__ __forceinline__ void store_words(const uint64_t words[WORDS], uint64_t *to)
+template <int WORDS> QFZ_DEVICE void store_words(const uint64_t words[WORDS], uint64_t *to)
 {
     enum { BOTH = WORDS % 2 ? 0 : WORDS / 4 * 4 };
     const bool odd = threadIdx.x % 2;
@@ -173,8 +169,8 @@ template <typename T, int WHAT> struct features_out {
     int64_t y0, x0; /* the tile's place in the raster */
     uint64_t same_area;
 
-    __device__ __forceinline__ void make_head(const table &t, uint32_t entry, int32_t block_y,
-                                              int32_t block_x, uint64_t *record) const
+    QFZ_DEVICE void make_head(const table &t, uint32_t entry, int32_t block_y, int32_t block_x,
+                              uint64_t *record) const
     {
         const uint32_t count_y = t.words[P::COUNT * t.capacity + entry];
         const uint64_t n = count_y & ((1u << COUNT_BITS) - 1);
@@ -195,7 +191,7 @@ template <typename T, int WHAT> struct features_out {
         record[WORD_AREA + 1] = 0;
     }
 
-    __device__ __forceinline__ void add_head(uint64_t *to, const uint64_t *record) const
+    QFZ_DEVICE void add_head(uint64_t *to, const uint64_t *record) const
     {
         for (int i = WORD_PIXELS; i <= WORD_SUM_X; i++)
             atomicAdd(wide(to + i), (unsigned long long)record[i]);
@@ -212,9 +208,8 @@ template <typename T, int WHAT> struct features_out {
 
     /* Makes the record of an entry. Returns true if the caller must store it; if the region spans
      * several blocks, make() has added it to the record at `to` and returns false. */
-    __device__ __forceinline__ bool make(const table &t, uint32_t entry, int32_t block_y,
-                                         int32_t block_x, uint64_t record[WORDS],
-                                         uint64_t *to) const
+    QFZ_DEVICE bool make(const table &t, uint32_t entry, int32_t block_y, int32_t block_x,
+                         uint64_t record[WORDS], uint64_t *to) const
     {
         uint64_t *const band = record + BAND_AT, *const ends = record + WORDS - 2;
         if (WHAT & HAS_COUNT) make_head(t, entry, block_y, block_x, record);
@@ -233,8 +228,7 @@ template <typename T, int WHAT> struct features_out {
         return false;
     }
 
-    __device__ __forceinline__ void put(const table &t, int entry, int32_t block_y,
-                                        int32_t block_x) const
+    QFZ_DEVICE void put(const table &t, int entry, int32_t block_y, int32_t block_x) const
     {
         uint64_t record[WORDS] = {};
         uint64_t *to = NULL;

@@ -89,7 +89,7 @@ template <typename T, int WHAT> struct part {
         return is_least(i) ? UINT32_MAX : 0;
     }
 
-    __device__ __forceinline__ void clear()
+    QFZ_DEVICE void clear()
     {
 #pragma unroll
         for (int i = 0; i < WORDS; i++)
@@ -106,7 +106,7 @@ struct table {
 
 enum { MAX_PROBES = 64, NO_ENTRY = -1 };
 
-static __device__ __forceinline__ uint32_t hash_of(uint32_t label)
+QFZ_DEVICE uint32_t hash_of(uint32_t label)
 {
     const uint32_t h = label * 0x9e3779b1u;
     return h ^ h >> 15;
@@ -114,7 +114,7 @@ static __device__ __forceinline__ uint32_t hash_of(uint32_t label)
 
 /* The entry of a label; the entry is claimed if the label is new. NO_ENTRY if MAX_PROBES entries
  * are all taken by other labels. */
-static __device__ __forceinline__ int find_entry(const table &t, uint32_t label, bool *is_new)
+QFZ_DEVICE int find_entry(const table &t, uint32_t label, bool *is_new)
 {
     uint32_t entry = (uint32_t)((uint64_t)(hash_of(label) * 0x85ebca6bu) * t.capacity >> 32);
     for (int probe = 0; probe < MAX_PROBES; probe++) {
@@ -131,8 +131,7 @@ static __device__ __forceinline__ int find_entry(const table &t, uint32_t label,
 
 /* Stores the first partial result of an entry. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void store_part(const table &t, int entry,
-                                                  const part<T, WHAT> &some)
+QFZ_DEVICE void store_part(const table &t, int entry, const part<T, WHAT> &some)
 {
 #pragma unroll
     for (int i = 0; i < part<T, WHAT>::WORDS; i++)
@@ -142,8 +141,7 @@ static __device__ __forceinline__ void store_part(const table &t, int entry,
 /* Merges one more partial result into an entry. Bit masks, least and greatest are read first: most
  * are already covered, and then no atomic operation is needed. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void add_part(const table &t, int entry,
-                                                const part<T, WHAT> &some)
+QFZ_DEVICE void add_part(const table &t, int entry, const part<T, WHAT> &some)
 {
     typedef part<T, WHAT> P;
 #pragma unroll
@@ -167,7 +165,7 @@ static __device__ __forceinline__ void add_part(const table &t, int entry,
  * lane's region, these are merged within the warp first: most lanes often have the same large
  * region. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void add_parts(const table &t, int entry, part<T, WHAT> some)
+QFZ_DEVICE void add_parts(const table &t, int entry, part<T, WHAT> some)
 {
     typedef part<T, WHAT> P;
     enum { MANY = 4 };
@@ -209,8 +207,7 @@ enum { DIGIT = (1 << DIGIT_BITS) - 1 };
 /* Adds n values of any integer type. The last digit of a sum takes the remaining high bits, and
  * with them the sign. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void add_values(const T *__restrict__ values, int n,
-                                                  part<T, WHAT> *some)
+QFZ_DEVICE void add_values(const T *__restrict__ values, int n, part<T, WHAT> *some)
 {
     typedef part<T, WHAT> P;
     typename sums_of_bytes<sizeof(T)>::sum sum = 0;
@@ -243,8 +240,7 @@ static __device__ __forceinline__ void add_values(const T *__restrict__ values, 
 }
 
 template <int WHAT>
-static __device__ __forceinline__ void add_values(const float *__restrict__ values, int n,
-                                                  part<float, WHAT> *some)
+QFZ_DEVICE void add_values(const float *__restrict__ values, int n, part<float, WHAT> *some)
 {
     typedef part<float, WHAT> P;
     for (int i = 0; i < n && (WHAT & HAS_SPREAD); i++) {
@@ -256,8 +252,8 @@ static __device__ __forceinline__ void add_values(const float *__restrict__ valu
 
 /* Adds +-m * 2^shift to the number of an entry whose digits begin at word `first`; m < 2^(16 * n -
  * 15). */
-static __device__ __forceinline__ void add_digits(const table &t, int entry, int first, uint64_t m,
-                                                  int shift, int n, bool negative)
+QFZ_DEVICE void add_digits(const table &t, int entry, int first, uint64_t m, int shift, int n,
+                           bool negative)
 {
     const uint64_t digits = m << shift % DIGIT_BITS;
     uint32_t *word =
@@ -270,8 +266,7 @@ static __device__ __forceinline__ void add_digits(const table &t, int entry, int
 
 /* A finite single is +-m * 2^(shift - 149). An infinity counts as a power of two larger than every
  * finite sum (core/exact.h). */
-template <int WHAT>
-static __device__ __forceinline__ void add_direct(const table &t, int entry, float value)
+template <int WHAT> QFZ_DEVICE void add_direct(const table &t, int entry, float value)
 {
     typedef part<float, WHAT> P;
     const uint32_t bits = __float_as_uint(value);
@@ -285,8 +280,7 @@ static __device__ __forceinline__ void add_direct(const table &t, int entry, flo
         add_digits(t, entry, P::SQUARE, infinite ? 1 : m * m, infinite ? 660 : 2 * shift, 4, false);
 }
 
-template <int WHAT, typename T>
-static __device__ __forceinline__ void add_direct(const table &, int, T)
+template <int WHAT, typename T> QFZ_DEVICE void add_direct(const table &, int, T)
 {
 }
 
@@ -304,7 +298,7 @@ struct selection {
     uint32_t first, last, rest, classes;
 };
 
-static __device__ __forceinline__ bool is_selected(const selection &s, uint32_t label)
+QFZ_DEVICE bool is_selected(const selection &s, uint32_t label)
 {
     if (label < s.first || label > s.last) return false;
     return s.classes == 1 || (hash_of(label) & (s.classes - 1)) == s.rest;
@@ -321,9 +315,8 @@ enum { RUN_SHIFT = 12, RUN_ROWS = 4 };
 
 /* Lists the runs of selected regions in RUN_ROWS rows of the block from `row` on. The warp reserves
  * its part of the list with one atomic operation. */
-static __device__ __forceinline__ void find_runs(const tile_view &tile, int32_t block_y,
-                                                 int32_t block_x, uint32_t row,
-                                                 const selection &wanted, const block_view &b)
+QFZ_DEVICE void find_runs(const tile_view &tile, int32_t block_y, int32_t block_x, uint32_t row,
+                          const selection &wanted, const block_view &b)
 {
     enum { N = RUN_ROWS * SIDE / QFZ_WARP, HALVES = SIDE / QFZ_WARP };
     const uint32_t lane = threadIdx.x % QFZ_WARP;
@@ -360,9 +353,8 @@ static __device__ __forceinline__ void find_runs(const tile_view &tile, int32_t 
 
 /* Adds the run of n pixels at (y, x) of the block to a partial result. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void add_pixels(const tile_view &tile, const T *values,
-                                                  int32_t block_y, uint32_t y, uint32_t x,
-                                                  uint32_t n, part<T, WHAT> *some)
+QFZ_DEVICE void add_pixels(const tile_view &tile, const T *values, int32_t block_y, uint32_t y,
+                           uint32_t x, uint32_t n, part<T, WHAT> *some)
 {
     typedef part<T, WHAT> P;
     if (WHAT & HAS_COUNT) some->word[P::COUNT] = n | n * y << COUNT_BITS;
@@ -387,9 +379,8 @@ static __device__ __forceinline__ void add_pixels(const tile_view &tile, const T
  * barriers, first values are stored into entries claimed since the first barrier, and further runs
  * are added only to entries whose first value was stored before it. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ bool gather_runs(const tile_view &tile, const T *plane,
-                                                   int32_t block_y, int32_t block_x,
-                                                   const block_view &b)
+QFZ_DEVICE bool gather_runs(const tile_view &tile, const T *plane, int32_t block_y, int32_t block_x,
+                            const block_view &b)
 {
     const uint32_t n_runs = *b.n_runs;
     const int64_t block_px = (int64_t)block_y * tile.w + block_x;

@@ -18,8 +18,7 @@ enum {
 
 /* Rounds to nearest, halves up. A tile has at most 2^29 pixels of 32 bits, so one word holds the
  * sum. */
-template <typename T>
-static __device__ __forceinline__ T mean_of(const uint64_t *sum, uint32_t pixels)
+template <typename T> static QFZ_DEVICE T mean_of(const uint64_t *sum, uint32_t pixels)
 {
     const int64_t n = 2 * (int64_t)pixels, doubled = 2 * (int64_t)sum[0] + (int64_t)pixels;
     const int64_t quotient = doubled / n;
@@ -82,7 +81,7 @@ static __device__ double value_of(const uint64_t *words)
     return (double)rounded * power_of_two(UNIT + from + 2);
 }
 
-template <> __device__ __forceinline__ float mean_of<float>(const uint64_t *sum, uint32_t pixels)
+template <> QFZ_DEVICE float mean_of<float>(const uint64_t *sum, uint32_t pixels)
 {
     uint64_t words[WORDS];
     const bool negative = absolute(sum, words);
@@ -97,7 +96,7 @@ namespace
 struct some_regions {
     uint32_t first, n;
 
-    __device__ __forceinline__ bool has(uint32_t region) const
+    QFZ_DEVICE bool has(uint32_t region) const
     {
         return region - first < n;
     }

@@ -19,7 +19,7 @@ enum { BLOCK = 256, AT_ONCE = 4, MINE = 16, CHUNK = BLOCK * MINE };
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 /* Bit i: pixel p + i is a root. */
-static __device__ __forceinline__ uint32_t roots_at(const uint32_t *root, int64_t p, int64_t n)
+static QFZ_DEVICE uint32_t roots_at(const uint32_t *root, int64_t p, int64_t n)
 {
     uint32_t bits = 0;
     if (p + MINE <= n) {
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(BLOCK)
 
 /* The label of a root. The root's own label is written again, unchanged, while other threads read
  * it. */
-static __device__ __forceinline__ uint32_t label_of(const uint32_t *label, uint32_t root)
+static QFZ_DEVICE uint32_t label_of(const uint32_t *label, uint32_t root)
 {
     return root == QFZ_NONE ? 0 : __ldcg(label + root);
 }
@@ -105,7 +105,7 @@ struct ring_view {
 
 /* The region of ring pixel i, QFZ_NONE where invalid; ring pixels are numbered as in
  * qfz_ring_place(). */
-static __device__ __forceinline__ uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i)
+static QFZ_DEVICE uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i)
 {
     const int64_t h = regions.h, w = regions.w;
     int64_t p = i;

@@ -17,8 +17,8 @@ static __global__ void k_clear(uint32_t n, uint32_t *__restrict__ least,
 }
 
 /* Most pixels widen nothing: they only read the span, which another thread may be widening. */
-static __device__ __forceinline__ void widen(uint32_t lo, uint32_t hi, volatile uint32_t *least,
-                                             volatile uint32_t *greatest)
+static QFZ_DEVICE void widen(uint32_t lo, uint32_t hi, volatile uint32_t *least,
+                             volatile uint32_t *greatest)
 {
     if (lo < *least) atomicMin(const_cast<uint32_t *>(least), lo);
     if (hi > *greatest) atomicMax(const_cast<uint32_t *>(greatest), hi);

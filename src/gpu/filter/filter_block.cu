@@ -54,46 +54,46 @@ template <typename T> struct block_work {
     qfz_filter_edges<T> edges;
     int32_t y, x, h, w;
 
-    __device__ __forceinline__ int2 at(uint32_t p) const
+    QFZ_DEVICE int2 at(uint32_t p) const
     {
         return make_int2(x + (int32_t)(p % SIDE), y + (int32_t)(p / SIDE));
     }
     /* The number of a pixel of the tile; NOTHING if it is not in the block. */
-    __device__ __forceinline__ uint32_t number(int2 at) const
+    QFZ_DEVICE uint32_t number(int2 at) const
     {
         const int32_t in_y = at.y - y, in_x = at.x - x;
         const bool inside = in_y >= 0 && in_y < h && in_x >= 0 && in_x < w;
         return inside ? (uint32_t)(in_y * SIDE + in_x) : NOTHING;
     }
-    __device__ __forceinline__ bool has(uint32_t p) const
+    QFZ_DEVICE bool has(uint32_t p) const
     {
         return (int32_t)(p / SIDE) < h && (int32_t)(p % SIDE) < w;
     }
-    __device__ __forceinline__ int side(uint32_t p) const
+    QFZ_DEVICE int side(uint32_t p) const
     {
         return m.side[p] & QFZ_FILTER_SIDE;
     }
     /* The pixel at the other end of the first edge of p. */
-    __device__ __forceinline__ uint32_t other(uint32_t p) const
+    QFZ_DEVICE uint32_t other(uint32_t p) const
     {
         return number(qfz_filter_other(at(p), side(p)));
     }
-    __device__ __forceinline__ uint64_t position(uint32_t p) const
+    QFZ_DEVICE uint64_t position(uint32_t p) const
     {
         return edges.position(at(p), side(p));
     }
     /* Pixels of the tile. */
-    __device__ __forceinline__ uint32_t px_of(uint32_t p) const
+    QFZ_DEVICE uint32_t px_of(uint32_t p) const
     {
         const int2 pixel = at(p);
         return (uint32_t)pixel.y * (uint32_t)edges.f.w + (uint32_t)pixel.x;
     }
-    __device__ __forceinline__ uint32_t number_of_px(uint32_t px) const
+    QFZ_DEVICE uint32_t number_of_px(uint32_t px) const
     {
         const uint32_t row = (uint32_t)edges.f.w;
         return number(make_int2((int32_t)(px % row), (int32_t)(px / row)));
     }
-    __device__ __forceinline__ uint8_t &zeroed(uint32_t p) const
+    QFZ_DEVICE uint8_t &zeroed(uint32_t p) const
     {
         return reinterpret_cast<uint8_t *>(edges.f.d_zeroed)[px_of(p)];
     }
@@ -103,15 +103,13 @@ template <typename T> struct block_work {
 /* ---- First edges ----------------------------------------------------------------------------- */
 
 /* A number for an edge: of two edges, the later one does not have the smaller number. */
-template <typename T>
-static __device__ __forceinline__ uint32_t key_of(uint32_t level, uint64_t position)
+template <typename T> static QFZ_DEVICE uint32_t key_of(uint32_t level, uint64_t position)
 {
     const int bits = 8 * (int)sizeof(T);
     return bits == 32 ? level : level << (32 - bits) | (uint32_t)(position >> (32 + bits));
 }
 
-template <typename T>
-static __device__ __forceinline__ void set_key(const block_work<T> &w, uint32_t p)
+template <typename T> static QFZ_DEVICE void set_key(const block_work<T> &w, uint32_t p)
 {
     const int2 at = w.at(p);
     const int side = w.side(p);
@@ -121,23 +119,21 @@ static __device__ __forceinline__ void set_key(const block_work<T> &w, uint32_t 
 
 /* Finds the first edge of pixel p for which is_out(pixel at the other end) is true. */
 template <typename WORK, typename IS_OUT>
-static __device__ __forceinline__ void find_first(const WORK &w, uint32_t p, const IS_OUT &is_out)
+static QFZ_DEVICE void find_first(const WORK &w, uint32_t p, const IS_OUT &is_out)
 {
     w.m.side[p] = (uint8_t)qfz_filter_first_edge(w.edges, w.at(p), is_out).side;
     set_key(w, p);
 }
 
 /* Does the first edge of pixel p come before that of q? */
-template <typename WORK>
-static __device__ __forceinline__ bool is_before(const WORK &w, uint32_t p, uint32_t q)
+template <typename WORK> static QFZ_DEVICE bool is_before(const WORK &w, uint32_t p, uint32_t q)
 {
     const uint32_t of_p = w.m.key[p], of_q = w.m.key[q];
     return of_p < of_q || (of_p == of_q && w.position(p) < w.position(q));
 }
 
 /* The pixel with the first edge of a component; NOTHING if no edge leaves it. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t find_top(const WORK &w, uint32_t root)
+template <typename WORK> static QFZ_DEVICE uint32_t find_top(const WORK &w, uint32_t root)
 {
     const auto is_inner = [&](uint32_t q) { return q != NOTHING && w.m.root[q] == root; };
     uint32_t top = NOTHING, p = root;
@@ -152,8 +148,7 @@ static __device__ __forceinline__ uint32_t find_top(const WORK &w, uint32_t root
 
 /* Marks the first edge of a component, that of pixel `top`, and lists the pixel in the pairs of the
  * round if another component of the block has marked it before. */
-template <typename WORK>
-static __device__ __forceinline__ void mark(const WORK &w, int round, uint32_t top)
+template <typename WORK> static QFZ_DEVICE void mark(const WORK &w, int round, uint32_t top)
 {
     const int2 at = w.at(top);
     const int side = w.side(top), d = side / 2;
@@ -175,7 +170,7 @@ static __device__ __forceinline__ void mark(const WORK &w, int round, uint32_t t
 
 /* Makes pixel p a component; true if it is light and has an edge. */
 template <typename WORK>
-static __device__ __forceinline__ bool seed(const WORK &w, const uint8_t *valid, uint32_t p)
+static QFZ_DEVICE bool seed(const WORK &w, const uint8_t *valid, uint32_t p)
 {
     const int2 at = w.at(p);
     const uint64_t mass = qfz_filter_mass_of_px(w.edges.f, valid, at.y, at.x);
@@ -190,7 +185,7 @@ static __device__ __forceinline__ bool seed(const WORK &w, const uint8_t *valid,
 }
 
 /* Loads pixel p; true if it is the root of a component that takes its first edge. */
-template <typename WORK> static __device__ __forceinline__ bool resume(const WORK &w, uint32_t p)
+template <typename WORK> static QFZ_DEVICE bool resume(const WORK &w, uint32_t p)
 {
     const qfz_gpu_filter &f = w.edges.f;
     const uint32_t px = w.px_of(p), up = f.d_up[px];
@@ -209,7 +204,7 @@ template <typename WORK> static __device__ __forceinline__ bool resume(const WOR
 }
 
 /* Of the list of a component that is not inside the block, a pixel inside is before one outside. */
-template <typename WORK> static __device__ __forceinline__ void find_foreign(const WORK &w)
+template <typename WORK> static QFZ_DEVICE void find_foreign(const WORK &w)
 {
     __syncthreads();
     for (uint32_t p = threadIdx.x; p < PX; p += THREADS)
@@ -226,7 +221,7 @@ template <typename WORK> static __device__ __forceinline__ void find_foreign(con
 }
 
 template <bool IS_FIRST, typename WORK>
-static __device__ __forceinline__ void begin(const WORK &w, const uint8_t *valid)
+static QFZ_DEVICE void begin(const WORK &w, const uint8_t *valid)
 {
     uint32_t takes = 0; /* bit i: root i of the thread */
     for (uint32_t i = 0; i < OWN; i++) {
@@ -247,8 +242,7 @@ static __device__ __forceinline__ void begin(const WORK &w, const uint8_t *valid
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
 /* The number of pixels of a component, at most MOST_PX + 1. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t count_px(const WORK &w, uint32_t root)
+template <typename WORK> static QFZ_DEVICE uint32_t count_px(const WORK &w, uint32_t root)
 {
     uint32_t n = 1;
     for (uint32_t p = w.m.next[root]; p != root && n <= MOST_PX; p = w.m.next[p])
@@ -258,7 +252,7 @@ static __device__ __forceinline__ uint32_t count_px(const WORK &w, uint32_t root
 
 /* Pixel p was the second one to mark its edge: its component and the other one join.  A component
  * is in one pair at most.  Returns the root of the result if it is to search, else NOTHING. */
-template <typename WORK> static __device__ __forceinline__ uint32_t join(const WORK &w, uint32_t p)
+template <typename WORK> static QFZ_DEVICE uint32_t join(const WORK &w, uint32_t p)
 {
     block_memory &m = w.m;
     const uint32_t a = m.root[p], b = m.root[w.other(p)], least = (uint32_t)w.edges.f.least;
@@ -284,15 +278,14 @@ template <typename WORK> static __device__ __forceinline__ uint32_t join(const W
     return larger;
 }
 
-template <typename WORK>
-static __device__ __forceinline__ void search(const WORK &w, int round, uint32_t root)
+template <typename WORK> static QFZ_DEVICE void search(const WORK &w, int round, uint32_t root)
 {
     const uint32_t top = find_top(w, root);
     w.m.top[root] = (uint16_t)top;
     if (top != NOTHING) mark(w, round, top);
 }
 
-template <typename WORK> static __device__ __forceinline__ void run_rounds(const WORK &w)
+template <typename WORK> static QFZ_DEVICE void run_rounds(const WORK &w)
 {
     for (int round = 0;; round++) {
         uint16_t *const pair = w.m.pair[round % 2];
@@ -310,7 +303,7 @@ template <typename WORK> static __device__ __forceinline__ void run_rounds(const
 
 /* ---- Store ----------------------------------------------------------------------------------- */
 
-template <typename WORK> static __device__ __forceinline__ void store_px(const WORK &w, uint32_t p)
+template <typename WORK> static QFZ_DEVICE void store_px(const WORK &w, uint32_t p)
 {
     const qfz_gpu_filter &f = w.edges.f;
     const uint32_t px = w.px_of(p), root = w.m.root[p];
@@ -329,7 +322,7 @@ template <typename WORK> static __device__ __forceinline__ void store_px(const W
 }
 
 /* Is pixel p the root of a component that takes its first edge, now or never? */
-template <typename WORK> static __device__ __forceinline__ bool is_left(const WORK &w, uint32_t p)
+template <typename WORK> static QFZ_DEVICE bool is_left(const WORK &w, uint32_t p)
 {
     const qfz_gpu_filter &f = w.edges.f;
     if (w.m.root[p] == p) {
@@ -342,7 +335,7 @@ template <typename WORK> static __device__ __forceinline__ bool is_left(const WO
 }
 
 /* Lists what takes its first edge on the whole tile. */
-template <typename WORK> static __device__ __forceinline__ void list_left(const WORK &w)
+template <typename WORK> static QFZ_DEVICE void list_left(const WORK &w)
 {
     block_memory &m = w.m;
     const qfz_gpu_filter &f = w.edges.f;

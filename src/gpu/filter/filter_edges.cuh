@@ -9,13 +9,13 @@
  * that ends there.  QFZ_FILTER_NO_SIDE: no edge. */
 enum { QFZ_FILTER_NO_SIDE = 2 * QFZ_MAX_DIRS };
 
-static __device__ __forceinline__ int32_t qfz_filter_down(int side)
+QFZ_DEVICE int32_t qfz_filter_down(int side)
 {
     const int32_t down = side / 2 == QFZ_RIGHT ? 0 : 1;
     return side % 2 ? -down : down;
 }
 
-static __device__ __forceinline__ int32_t qfz_filter_right(int side)
+QFZ_DEVICE int32_t qfz_filter_right(int side)
 {
     const int d = side / 2;
     const int32_t right = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
@@ -23,13 +23,13 @@ static __device__ __forceinline__ int32_t qfz_filter_right(int side)
 }
 
 /* The pixel at the other end, which may be outside the tile; .x, .y. */
-static __device__ __forceinline__ int2 qfz_filter_other(int2 at, int side)
+QFZ_DEVICE int2 qfz_filter_other(int2 at, int side)
 {
     return make_int2(at.x + qfz_filter_right(side), at.y + qfz_filter_down(side));
 }
 
 /* The pixel from which the edge starts. */
-static __device__ __forceinline__ int2 qfz_filter_start(int2 at, int side)
+QFZ_DEVICE int2 qfz_filter_start(int2 at, int side)
 {
     return side % 2 ? qfz_filter_other(at, side) : at;
 }
@@ -41,18 +41,18 @@ template <typename T> struct qfz_filter_edges {
     int n_sides;
 
     /* False if there is no such edge. */
-    __device__ __forceinline__ bool read(int2 at, int side, uint32_t *level) const
+    QFZ_DEVICE bool read(int2 at, int side, uint32_t *level) const
     {
         const int2 start = qfz_filter_start(at, side);
         return start.y >= 0 && start.x >= 0 && start.x < f.w &&
                reader.read(start.y, start.x, side / 2, level);
     }
-    __device__ __forceinline__ uint32_t level(int2 at, int side) const
+    QFZ_DEVICE uint32_t level(int2 at, int side) const
     {
         const int2 start = qfz_filter_start(at, side);
         return reader.level_of((int64_t)start.y * f.w + start.x, side / 2);
     }
-    __device__ __forceinline__ uint64_t position(int2 at, int side) const
+    QFZ_DEVICE uint64_t position(int2 at, int side) const
     {
         const int2 start = qfz_filter_start(at, side);
         return qfz_position(f.y0 + start.y, f.x0 + start.x, side / 2);
@@ -67,8 +67,8 @@ struct qfz_filter_edge {
 };
 
 template <typename EDGES>
-static __device__ __forceinline__ bool
-qfz_filter_is_before(const EDGES &edges, const qfz_filter_edge &a, const qfz_filter_edge &b)
+QFZ_DEVICE bool qfz_filter_is_before(const EDGES &edges, const qfz_filter_edge &a,
+                                     const qfz_filter_edge &b)
 {
     if (a.level != b.level) return a.level < b.level;
     return edges.position(a.at, a.side) < edges.position(b.at, b.side);
@@ -77,8 +77,7 @@ qfz_filter_is_before(const EDGES &edges, const qfz_filter_edge &a, const qfz_fil
 /* The first edge of a pixel for which is_out(pixel at the other end) is true; its side is
  * QFZ_FILTER_NO_SIDE if there is none. */
 template <typename EDGES, typename IS_OUT>
-static __device__ __forceinline__ qfz_filter_edge qfz_filter_first_edge(const EDGES &edges, int2 at,
-                                                                        const IS_OUT &is_out)
+QFZ_DEVICE qfz_filter_edge qfz_filter_first_edge(const EDGES &edges, int2 at, const IS_OUT &is_out)
 {
     qfz_filter_edge first = {at, QFZ_FILTER_NO_SIDE, 0};
     for (int side = 0; side < edges.n_sides; side++) {

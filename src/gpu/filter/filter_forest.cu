@@ -19,23 +19,22 @@
 /* Bits of d_side. */
 enum { LIVE = 0x0f, OPEN = 0x10 };
 
-static __device__ __forceinline__ bool is_root(const qfz_gpu_filter &f, uint64_t p)
+static QFZ_DEVICE bool is_root(const qfz_gpu_filter &f, uint64_t p)
 {
     return (f.d_up[p] & QFZ_FILTER_ROOT) != 0;
 }
 
-static __device__ __forceinline__ bool is_open(const qfz_gpu_filter &f, uint32_t root)
+static QFZ_DEVICE bool is_open(const qfz_gpu_filter &f, uint32_t root)
 {
     return (f.d_side[root] & OPEN) != 0;
 }
 
-static __device__ __forceinline__ unsigned long long *first_of(const qfz_gpu_filter &f,
-                                                               uint32_t root)
+static QFZ_DEVICE unsigned long long *first_of(const qfz_gpu_filter &f, uint32_t root)
 {
     return reinterpret_cast<unsigned long long *>(&f.d_mass[root]);
 }
 
-static __device__ __forceinline__ void clear_first(const qfz_gpu_filter &f, uint64_t root)
+static QFZ_DEVICE void clear_first(const qfz_gpu_filter &f, uint64_t root)
 {
     f.d_mass[root] = QFZ_FILTER_NO_EDGE;
     f.d_right[root] = UINT32_MAX;
@@ -64,9 +63,8 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_end_rounds(qfz_gp
 /* Calls use(root, place) for each closed component at the end of an edge between two components,
  * and drops all other edges of the pixel from d_side. */
 template <typename T, typename USE>
-static __device__ __forceinline__ void each_choice(const qfz_gpu_filter &f,
-                                                   const qfz_edge_reader<T> &reader, int n_dirs,
-                                                   uint32_t p, const USE &use)
+static QFZ_DEVICE void each_choice(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
+                                   int n_dirs, uint32_t p, const USE &use)
 {
     const uint32_t was = f.d_side[p];
     if ((was & LIVE) == 0) return;
@@ -113,8 +111,8 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
 
 /* The component at the other end of the first edge of a root, which is marked.  Two components that
  * weigh N together may not have joined yet (filter_block.cu): their edge has filtered level 0. */
-static __device__ __forceinline__ uint32_t take_first(const qfz_gpu_filter &f, uint32_t root,
-                                                      const qfz_filter_place &first)
+static QFZ_DEVICE uint32_t take_first(const qfz_gpu_filter &f, uint32_t root,
+                                      const qfz_filter_place &first)
 {
     int64_t y, x;
     int dir;

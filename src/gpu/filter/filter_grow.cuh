@@ -22,8 +22,7 @@
 
 /* ---- Heaps ----------------------------------------------------------------------------------- */
 
-template <typename WORK>
-static __device__ __forceinline__ qfz_filter_edge qfz_filter_edge_of(const WORK &w, uint32_t p)
+template <typename WORK> QFZ_DEVICE qfz_filter_edge qfz_filter_edge_of(const WORK &w, uint32_t p)
 {
     const int2 at = w.at(p);
     const int side = w.side(p);
@@ -31,8 +30,7 @@ static __device__ __forceinline__ qfz_filter_edge qfz_filter_edge_of(const WORK 
 }
 
 /* The top of the heap that two heaps become. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t qfz_filter_meld(const WORK &w, uint32_t a, uint32_t b)
+template <typename WORK> QFZ_DEVICE uint32_t qfz_filter_meld(const WORK &w, uint32_t a, uint32_t b)
 {
     if (a == WORK::NIL || b == WORK::NIL) return a == WORK::NIL ? b : a;
     qfz_filter_edge of_a = qfz_filter_edge_of(w, a), of_b = qfz_filter_edge_of(w, b);
@@ -68,8 +66,7 @@ static __device__ __forceinline__ uint32_t qfz_filter_meld(const WORK &w, uint32
 
 /* The heap of a component whose top is known.  A list begins at the top, which has the first edge
  * of the component. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t qfz_filter_heap(const WORK &w, uint32_t top)
+template <typename WORK> QFZ_DEVICE uint32_t qfz_filter_heap(const WORK &w, uint32_t top)
 {
     if (!w.is_list(top)) return top;
     uint32_t heap = top, next = w.right(top);
@@ -88,8 +85,7 @@ static __device__ __forceinline__ uint32_t qfz_filter_heap(const WORK &w, uint32
 /* Brings the first edge out of the component of this root to the top of its heap; returns the top,
  * NIL if no edge leaves the component. */
 template <typename WORK>
-static __device__ __forceinline__ uint32_t qfz_filter_settle(const WORK &w, uint32_t root,
-                                                             uint32_t top)
+QFZ_DEVICE uint32_t qfz_filter_settle(const WORK &w, uint32_t root, uint32_t top)
 {
     const auto is_out = [&](int2 other) {
         const uint32_t q = w.node(other);
@@ -118,8 +114,7 @@ struct qfz_filter_component {
     uint64_t mass;
 };
 
-template <typename WORK>
-static __device__ __forceinline__ bool qfz_filter_mark(const WORK &w, uint32_t top)
+template <typename WORK> QFZ_DEVICE bool qfz_filter_mark(const WORK &w, uint32_t top)
 {
     w.fence();
     const bool was_marked = w.mark(w.at(top), w.side(top));
@@ -129,8 +124,7 @@ static __device__ __forceinline__ bool qfz_filter_mark(const WORK &w, uint32_t t
 
 /* Joins component *c to the one that has marked the same first edge, and marks the first edge of
  * the result; true if that one was marked before, so that *c grows on. */
-template <typename WORK>
-static __device__ __forceinline__ bool qfz_filter_grow(const WORK &w, qfz_filter_component *c)
+template <typename WORK> QFZ_DEVICE bool qfz_filter_grow(const WORK &w, qfz_filter_component *c)
 {
     const uint64_t least = w.edges.f.least;
     uint32_t root = c->root, other = w.find(w.node(qfz_filter_other(w.at(c->top), w.side(c->top))));

@@ -60,22 +60,20 @@ struct qfz_filter_parents : qfz_in_global {
 
 /* The root of a pixel.  No kernel that calls the function makes a root a non-root, so that paths
  * may be shortened meanwhile. */
-static __device__ __forceinline__ uint32_t qfz_filter_root(const qfz_gpu_filter &f, uint32_t p)
+QFZ_DEVICE uint32_t qfz_filter_root(const qfz_gpu_filter &f, uint32_t p)
 {
     return qfz_find_shortening<qfz_filter_parents>(f.d_up, p);
 }
 
-static __device__ __forceinline__ bool qfz_filter_is_on_ring(const qfz_gpu_filter &f, int32_t y,
-                                                             int32_t x)
+QFZ_DEVICE bool qfz_filter_is_on_ring(const qfz_gpu_filter &f, int32_t y, int32_t x)
 {
     return y == 0 || y == f.h - 1 || x == 0 || x == f.w - 1;
 }
 
 /* The weight of pixel (y, x), at most N.  That an invalid pixel, which has no edges, weighs N keeps
  * it out of all lists. */
-static __device__ __forceinline__ uint64_t qfz_filter_mass_of_px(const qfz_gpu_filter &f,
-                                                                 const uint8_t *valid, int32_t y,
-                                                                 int32_t x)
+QFZ_DEVICE uint64_t qfz_filter_mass_of_px(const qfz_gpu_filter &f, const uint8_t *valid, int32_t y,
+                                          int32_t x)
 {
     if (valid && !valid[(int64_t)y * f.w + x]) return f.least;
     if (f.is_open_ring && qfz_filter_is_on_ring(f, y, x)) return QFZ_GPU_FILTER_OPEN;
@@ -91,13 +89,12 @@ struct qfz_filter_place {
     uint32_t low;
 };
 
-static __device__ __forceinline__ qfz_filter_place qfz_filter_place_of(uint32_t level,
-                                                                       uint64_t position)
+QFZ_DEVICE qfz_filter_place qfz_filter_place_of(uint32_t level, uint64_t position)
 {
     return {(unsigned long long)level << 32 | position >> 32, (uint32_t)position};
 }
 
-static __device__ __forceinline__ uint64_t qfz_filter_position(const qfz_filter_place &place)
+QFZ_DEVICE uint64_t qfz_filter_position(const qfz_filter_place &place)
 {
     return place.high << 32 | place.low;
 }
@@ -105,9 +102,8 @@ static __device__ __forceinline__ uint64_t qfz_filter_position(const qfz_filter_
 /* Calls use(y, x, dir, level, root of the pixel, root of its neighbour) for each edge that starts
  * from pixel p and joins two components. */
 template <typename T, typename USE>
-static __device__ __forceinline__ void qfz_filter_each_edge(const qfz_gpu_filter &f,
-                                                            const qfz_edge_reader<T> &reader,
-                                                            int n_dirs, uint32_t p, const USE &use)
+QFZ_DEVICE void qfz_filter_each_edge(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
+                                     int n_dirs, uint32_t p, const USE &use)
 {
     const int32_t y = (int32_t)(p / (uint32_t)f.w), x = (int32_t)(p % (uint32_t)f.w);
     const uint32_t a = qfz_filter_root(f, p);

@@ -4,12 +4,12 @@
 #include "gpu/filter/filter_edges.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
-static __device__ __forceinline__ bool is_open(const qfz_gpu_filter &f, uint32_t root)
+static QFZ_DEVICE bool is_open(const qfz_gpu_filter &f, uint32_t root)
 {
     return f.d_mass[root] == QFZ_GPU_FILTER_OPEN;
 }
 
-static __device__ __forceinline__ uint32_t ring_number(const qfz_gpu_filter &f, uint32_t open_root)
+static QFZ_DEVICE uint32_t ring_number(const qfz_gpu_filter &f, uint32_t open_root)
 {
     return (uint32_t)qfz_ring_number(f.h, f.w, (int32_t)(open_root / (uint32_t)f.w),
                                      (int32_t)(open_root % (uint32_t)f.w));
@@ -47,8 +47,8 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_clear_first(qfz_g
 /* Calls use(ring number of the open root, place) for each edge between an open component and one
  * that weighs N. */
 template <typename T, typename USE>
-static __device__ __forceinline__ void
-each_to_heavy(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader, int n_dirs, const USE &use)
+static QFZ_DEVICE void each_to_heavy(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
+                                     int n_dirs, const USE &use)
 {
     QFZ_FILTER_EACH(i, 0, (int64_t)f.h * f.w)
     qfz_filter_each_edge(f, reader, n_dirs, (uint32_t)i,
@@ -105,8 +105,8 @@ qfz_status qfz_gpu_filter_end(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 
 /* ---- Items ----------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ void append(const qfz_gpu_filter &f, uint32_t u, uint32_t v,
-                                              const qfz_filter_place &place, uint64_t mass)
+static QFZ_DEVICE void append(const qfz_gpu_filter &f, uint32_t u, uint32_t v,
+                              const qfz_filter_place &place, uint64_t mass)
 {
     const uint32_t at = qfz_add(&f.d_count[QFZ_FILTER_N_ITEMS], 1);
     if (at >= f.item_room) return; /* the host sees by the number that there is more */
@@ -115,8 +115,8 @@ static __device__ __forceinline__ void append(const qfz_gpu_filter &f, uint32_t 
 }
 
 template <typename T>
-static __device__ __forceinline__ void
-append_event(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader, int n_sides, uint32_t p)
+static QFZ_DEVICE void append_event(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
+                                    int n_sides, uint32_t p)
 {
     if (f.d_side[p] & QFZ_FILTER_HOOKED) {
         const uint32_t root = qfz_filter_root(f, p), top = f.d_left[p];

@@ -48,65 +48,64 @@ template <typename T> struct tile_work {
     enum : uint32_t { NIL = QFZ_FILTER_NIL };
     qfz_filter_edges<T> edges;
 
-    __device__ __forceinline__ int2 at(uint32_t p) const
+    QFZ_DEVICE int2 at(uint32_t p) const
     {
         const uint32_t w = (uint32_t)edges.f.w;
         return make_int2((int32_t)(p % w), (int32_t)(p / w));
     }
-    __device__ __forceinline__ uint32_t node(int2 at) const
+    QFZ_DEVICE uint32_t node(int2 at) const
     {
         return (uint32_t)at.y * (uint32_t)edges.f.w + (uint32_t)at.x;
     }
-    __device__ __forceinline__ uint32_t find(uint32_t p) const
+    QFZ_DEVICE uint32_t find(uint32_t p) const
     {
         return qfz_find<qfz_filter_parents>(edges.f.d_up, p);
     }
-    __device__ __forceinline__ int side(uint32_t p) const
+    QFZ_DEVICE int side(uint32_t p) const
     {
         return __ldcg(&edges.f.d_side[p]) & QFZ_FILTER_SIDE;
     }
-    __device__ __forceinline__ bool is_list(uint32_t p) const
+    QFZ_DEVICE bool is_list(uint32_t p) const
     {
         return (__ldcg(&edges.f.d_side[p]) & QFZ_FILTER_LIST) != 0;
     }
-    __device__ __forceinline__ uint32_t left(uint32_t p) const
+    QFZ_DEVICE uint32_t left(uint32_t p) const
     {
         return qfz_peek(&edges.f.d_left[p]);
     }
-    __device__ __forceinline__ uint32_t right(uint32_t p) const
+    QFZ_DEVICE uint32_t right(uint32_t p) const
     {
         return qfz_peek(&edges.f.d_right[p]);
     }
-    __device__ __forceinline__ uint32_t top(uint32_t root) const
+    QFZ_DEVICE uint32_t top(uint32_t root) const
     {
         return qfz_peek(&edges.f.d_up[root]) & NIL;
     }
-    __device__ __forceinline__ uint64_t mass(uint32_t root) const
+    QFZ_DEVICE uint64_t mass(uint32_t root) const
     {
         return qfz_peek(&edges.f.d_mass[root]);
     }
-    __device__ __forceinline__ void set_node(uint32_t p, int side, uint32_t left,
-                                             uint32_t right) const
+    QFZ_DEVICE void set_node(uint32_t p, int side, uint32_t left, uint32_t right) const
     {
         __stcg(&edges.f.d_side[p], (uint8_t)side);
         __stcg(&edges.f.d_left[p], left);
         __stcg(&edges.f.d_right[p], right);
     }
-    __device__ __forceinline__ void set_root(uint32_t root, uint32_t top, uint64_t mass) const
+    QFZ_DEVICE void set_root(uint32_t root, uint32_t top, uint64_t mass) const
     {
         __stcg(&edges.f.d_up[root], QFZ_FILTER_ROOT | top);
         __stcg(reinterpret_cast<unsigned long long *>(&edges.f.d_mass[root]),
                (unsigned long long)mass);
     }
-    __device__ __forceinline__ void link(uint32_t root, uint32_t to) const
+    QFZ_DEVICE void link(uint32_t root, uint32_t to) const
     {
         __stcg(&edges.f.d_up[root], to);
     }
-    __device__ __forceinline__ void fence() const
+    QFZ_DEVICE void fence() const
     {
         __threadfence();
     }
-    __device__ __forceinline__ bool mark(int2 from, int side) const
+    QFZ_DEVICE bool mark(int2 from, int side) const
     {
         const uint32_t p = node(qfz_filter_start(from, side));
         const int d = side / 2;

@@ -157,7 +157,7 @@ template <typename SHAPE> struct block_memory {
     shared_tops<SHAPE::SHARED_TOPS, SHAPE::THREADS> tops;
 
     /* The words of pixels; in the end all are settled. */
-    __device__ __forceinline__ uint16_t *pixel()
+    QFZ_DEVICE uint16_t *pixel()
     {
         return SHAPE::TIGHT ? further + QFZ_FOREST_BLOCK_PX : pixel_here;
     }
@@ -229,78 +229,76 @@ struct not_needed {
 /* ---- Two halves ------------------------------------------------------------------------------ */
 
 /* The two pixels one place to the right; next: the word of the next lane. */
-static __device__ __forceinline__ uint32_t shifted(uint32_t word, uint32_t next)
+QFZ_DEVICE uint32_t shifted(uint32_t word, uint32_t next)
 {
     return __byte_perm(word, next, 0x5432);
 }
 
-static __device__ __forceinline__ uint32_t of_next_lane(uint32_t word)
+QFZ_DEVICE uint32_t of_next_lane(uint32_t word)
 {
     return __shfl_down_sync(ALL_LANES, word, 1);
 }
 
-static __device__ __forceinline__ uint32_t low_halves(uint32_t a, uint32_t b)
+QFZ_DEVICE uint32_t low_halves(uint32_t a, uint32_t b)
 {
     return __byte_perm(a, b, 0x5410);
 }
 
-static __device__ __forceinline__ uint32_t high_halves(uint32_t a, uint32_t b)
+QFZ_DEVICE uint32_t high_halves(uint32_t a, uint32_t b)
 {
     return __byte_perm(a, b, 0x7632);
 }
 
 /* 1 in each half that is not 0. */
-static __device__ __forceinline__ uint32_t ones_of(uint32_t word)
+QFZ_DEVICE uint32_t ones_of(uint32_t word)
 {
     return __vminu2(word, ONES);
 }
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ pair16 greater(pair16 a, pair16 b)
+QFZ_DEVICE pair16 greater(pair16 a, pair16 b)
 {
     return {__vmaxu2(a.two, b.two)};
 }
 
-static __device__ __forceinline__ pair32 greater(const pair32 &a, const pair32 &b)
+QFZ_DEVICE pair32 greater(const pair32 &a, const pair32 &b)
 {
     return {{max(a.level[0], b.level[0]), max(a.level[1], b.level[1])}};
 }
 
 /* The two pixels one place to the right. */
-static __device__ __forceinline__ pair16 to_right(pair16 a)
+QFZ_DEVICE pair16 to_right(pair16 a)
 {
     return {shifted(a.two, of_next_lane(a.two))};
 }
 
-static __device__ __forceinline__ pair32 to_right(const pair32 &a)
+QFZ_DEVICE pair32 to_right(const pair32 &a)
 {
     return {{a.level[1], of_next_lane(a.level[0])}};
 }
 
 /* One place to the left; QFZ_NONE left of the block where levels have 32 bits, else any value. */
-template <typename WORK> static __device__ __forceinline__ pair16 to_left(const WORK &, pair16 a)
+template <typename WORK> QFZ_DEVICE pair16 to_left(const WORK &, pair16 a)
 {
     return {shifted(__shfl_up_sync(ALL_LANES, a.two, 1), a.two)};
 }
 
-template <typename WORK>
-static __device__ __forceinline__ pair32 to_left(const WORK &w, const pair32 &a)
+template <typename WORK> QFZ_DEVICE pair32 to_left(const WORK &w, const pair32 &a)
 {
     const uint32_t before = __shfl_up_sync(ALL_LANES, a.level[1], 1);
     return {{w.lane == 0 ? QFZ_NONE : before, a.level[0]}};
 }
 
 /* old = level where a and b are equal. */
-static __device__ __forceinline__ void replace_where_equal(pair16 &old, pair16 a, pair16 b,
-                                                           pair16 level)
+QFZ_DEVICE void replace_where_equal(pair16 &old, pair16 a, pair16 b, pair16 level)
 {
     const uint32_t mask = ones_of(a.two ^ b.two) * 0xffffu;
     old.two = (old.two & mask) | (level.two & ~mask);
 }
 
-static __device__ __forceinline__ void replace_where_equal(pair32 &old, const pair32 &a,
-                                                           const pair32 &b, const pair32 &level)
+QFZ_DEVICE void replace_where_equal(pair32 &old, const pair32 &a, const pair32 &b,
+                                    const pair32 &level)
 {
 #pragma unroll
     for (int c = 0; c < 2; c++)
@@ -308,23 +306,23 @@ static __device__ __forceinline__ void replace_where_equal(pair32 &old, const pa
 }
 
 /* 0 where the mask has no bit. */
-static __device__ __forceinline__ pair16 only_where(pair16 a, uint32_t mask)
+QFZ_DEVICE pair16 only_where(pair16 a, uint32_t mask)
 {
     return {a.two & mask * 0xffffu};
 }
 
-static __device__ __forceinline__ pair32 only_where(const pair32 &a, uint32_t mask)
+QFZ_DEVICE pair32 only_where(const pair32 &a, uint32_t mask)
 {
     return {{mask & 1 ? a.level[0] : 0, mask >> 16 & 1 ? a.level[1] : 0}};
 }
 
 /* a = 0 where the bits `bit` and `bit` + 16 are set. */
-static __device__ __forceinline__ void clear_where(pair16 &a, uint32_t bits, int bit)
+QFZ_DEVICE void clear_where(pair16 &a, uint32_t bits, int bit)
 {
     a.two &= ~((bits >> bit & ONES) * 0xffffu);
 }
 
-static __device__ __forceinline__ void clear_where(pair32 &a, uint32_t bits, int bit)
+QFZ_DEVICE void clear_where(pair32 &a, uint32_t bits, int bit)
 {
 #pragma unroll
     for (int c = 0; c < 2; c++)
@@ -332,59 +330,59 @@ static __device__ __forceinline__ void clear_where(pair32 &a, uint32_t bits, int
 }
 
 /* QFZ_NONE, as far as it has bits, where the mask has no bit. */
-static __device__ __forceinline__ pair16 none_where_missing(pair16 a, uint32_t mask)
+QFZ_DEVICE pair16 none_where_missing(pair16 a, uint32_t mask)
 {
     return {a.two | (mask ^ ONES) * 0xffffu};
 }
 
-static __device__ __forceinline__ pair32 none_where_missing(const pair32 &a, uint32_t)
+QFZ_DEVICE pair32 none_where_missing(const pair32 &a, uint32_t)
 {
     return a; /* edges that do not exist have that level */
 }
 
 /* As halves of a word, of numbers of 16 bits. */
-static __device__ __forceinline__ uint32_t halves_of(pair16 a)
+QFZ_DEVICE uint32_t halves_of(pair16 a)
 {
     return a.two;
 }
 
-static __device__ __forceinline__ uint32_t halves_of(const pair32 &a)
+QFZ_DEVICE uint32_t halves_of(const pair32 &a)
 {
     return low_halves(a.level[0], a.level[1]);
 }
 
-static __device__ __forceinline__ void store_pair(uint16_t *out, pair16 a)
+QFZ_DEVICE void store_pair(uint16_t *out, pair16 a)
 {
     *reinterpret_cast<uint32_t *>(out) = a.two;
 }
 
-static __device__ __forceinline__ void store_pair(uint16_t *out, const pair32 &a)
+QFZ_DEVICE void store_pair(uint16_t *out, const pair32 &a)
 {
     *reinterpret_cast<uint32_t *>(out) = halves_of(a);
 }
 
-static __device__ __forceinline__ void store_pair(uint32_t *out, const pair32 &a)
+QFZ_DEVICE void store_pair(uint32_t *out, const pair32 &a)
 {
     *reinterpret_cast<uint2 *>(out) = make_uint2(a.level[0], a.level[1]);
 }
 
-static __device__ __forceinline__ pair16 load_pair(const uint16_t *in)
+QFZ_DEVICE pair16 load_pair(const uint16_t *in)
 {
     return {*reinterpret_cast<const uint32_t *>(in)};
 }
 
-static __device__ __forceinline__ pair32 load_pair(const uint32_t *in)
+QFZ_DEVICE pair32 load_pair(const uint32_t *in)
 {
     const uint2 two = *reinterpret_cast<const uint2 *>(in);
     return {{two.x, two.y}};
 }
 
-static __device__ __forceinline__ uint32_t item_of(pair16 a, int c)
+QFZ_DEVICE uint32_t item_of(pair16 a, int c)
 {
     return c ? a.two >> 16 : a.two & 0xffff;
 }
 
-static __device__ __forceinline__ uint32_t item_of(const pair32 &a, int c)
+QFZ_DEVICE uint32_t item_of(const pair32 &a, int c)
 {
     return a.level[c];
 }
@@ -392,7 +390,7 @@ static __device__ __forceinline__ uint32_t item_of(const pair32 &a, int c)
 /* Stores items of the thread's two pixels of row j, at `out`. FULL: both are in the tile and
  * aligned. */
 template <bool FULL, typename T, typename WORK, typename PAIR>
-static __device__ __forceinline__ void store_two_px(const WORK &w, int j, T *out, const PAIR &two)
+QFZ_DEVICE void store_two_px(const WORK &w, int j, T *out, const PAIR &two)
 {
     const int y = w.warp * WORK::OWN_ROWS + j, x = 2 * w.lane;
     if (FULL) store_pair(out, two);
@@ -403,12 +401,12 @@ static __device__ __forceinline__ void store_two_px(const WORK &w, int j, T *out
 
 /* Of masks of a thread's edges: those of row j in a direction (core/level.h), at bits 0 and 16.
  * With eight neighbours masks are one word, with bit row + EIGHT_ROWS * direction + 16 * column. */
-static __device__ __forceinline__ uint32_t ones_at(const edge_masks &masks, int direction, int j)
+QFZ_DEVICE uint32_t ones_at(const edge_masks &masks, int direction, int j)
 {
     return (direction == QFZ_RIGHT ? masks.right : masks.down) >> (2 * j) & ONES;
 }
 
-static __device__ __forceinline__ uint32_t ones_at(uint32_t masks, int direction, int j)
+QFZ_DEVICE uint32_t ones_at(uint32_t masks, int direction, int j)
 {
     return masks >> (EIGHT_ROWS * direction + j) & ONES;
 }
@@ -416,20 +414,20 @@ static __device__ __forceinline__ uint32_t ones_at(uint32_t masks, int direction
 /* ---- Components ------------------------------------------------------------------------------ */
 
 /* The element at a byte offset. */
-template <typename T> static __device__ __forceinline__ T &at_byte(T *array, uint32_t offset)
+template <typename T> QFZ_DEVICE T &at_byte(T *array, uint32_t offset)
 {
     return *reinterpret_cast<T *>(reinterpret_cast<char *>(array) + offset);
 }
 
 /* The entry of component comp4 / 4 in a table of keys. */
-template <typename KEY> static __device__ __forceinline__ KEY &of_comp(KEY *table, uint32_t comp4)
+template <typename KEY> QFZ_DEVICE KEY &of_comp(KEY *table, uint32_t comp4)
 {
     return at_byte(table, comp4 * (uint32_t)(sizeof(KEY) / sizeof(uint32_t)));
 }
 
 /* The masks of a thread's edges to the right and down that do not leave the block. */
 template <typename WORK>
-static __device__ __forceinline__ void edges_inside(const WORK &w, uint32_t *right, uint32_t *down)
+QFZ_DEVICE void edges_inside(const WORK &w, uint32_t *right, uint32_t *down)
 {
     typedef typename WORK::SHAPE shape;
     *right = w.lane == QFZ_WARP - 1 ? shape::EVEN & 0xffffu : shape::EVEN;

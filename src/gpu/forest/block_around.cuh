@@ -8,8 +8,7 @@
 
 #include "gpu/forest/block.cuh"
 
-template <typename WORK>
-static __device__ __forceinline__ int2 side_pixel(const WORK &w) /* x, y, in the tile */
+template <typename WORK> QFZ_DEVICE int2 side_pixel(const WORK &w) /* x, y, in the tile */
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1;
     return w.lane < WORK::SEEN_ROWS ? make_int2(w.box.x - 1, y0 + w.lane)
@@ -18,15 +17,13 @@ static __device__ __forceinline__ int2 side_pixel(const WORK &w) /* x, y, in the
 
 /* The value beside row i - 1 of the first lane (left of the block) or the last lane (right of
  * it). */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t side_of(const WORK &w, uint32_t side, int i)
+template <typename WORK> QFZ_DEVICE uint32_t side_of(const WORK &w, uint32_t side, int i)
 {
     return __shfl_sync(ALL_LANES, side, (w.lane == 0 ? 0 : (int)WORK::SEEN_ROWS) + i);
 }
 
 /* The same for one bit a lane, all rows at once: bit i is of row i - 1. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t side_bits(const WORK &w, uint32_t bit)
+template <typename WORK> QFZ_DEVICE uint32_t side_bits(const WORK &w, uint32_t bit)
 {
     const uint32_t both = __ballot_sync(ALL_LANES, bit);
     return (w.lane == 0 ? both : both >> WORK::SEEN_ROWS) & ((1u << WORK::SEEN_ROWS) - 1);
@@ -34,8 +31,7 @@ static __device__ __forceinline__ uint32_t side_bits(const WORK &w, uint32_t bit
 
 /* True if (y, x) lies in the tile and the pixel is valid. */
 template <typename WORK>
-static __device__ __forceinline__ bool is_there(const WORK &w, const uint8_t *valid, int32_t y,
-                                                int32_t x)
+QFZ_DEVICE bool is_there(const WORK &w, const uint8_t *valid, int32_t y, int32_t x)
 {
     if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return false;
     return !valid || valid[(int64_t)y * w.forest.w + x];
@@ -43,7 +39,7 @@ static __device__ __forceinline__ bool is_there(const WORK &w, const uint8_t *va
 
 /* True if the block and the pixels around it lie inside the tile, and pairs of pixels are
  * aligned. */
-template <typename WORK> static __device__ __forceinline__ bool is_inside(const WORK &w)
+template <typename WORK> QFZ_DEVICE bool is_inside(const WORK &w)
 {
     const qfz_gpu_forest &f = w.forest;
     return w.box.y > 0 && w.box.x > 0 && w.box.y + QFZ_SIDE < f.h && w.box.x + QFZ_SIDE < f.w &&
@@ -51,17 +47,17 @@ template <typename WORK> static __device__ __forceinline__ bool is_inside(const 
 }
 
 /* Not 0 if a byte of the word is 0. */
-static __device__ __forceinline__ uint32_t has_zero(uint32_t word)
+QFZ_DEVICE uint32_t has_zero(uint32_t word)
 {
     return (word - 0x01010101u) & ~word & 0x80808080u;
 }
 
-static __device__ __forceinline__ uint32_t has_zero(uint4 four)
+QFZ_DEVICE uint32_t has_zero(uint4 four)
 {
     return has_zero(four.x) | has_zero(four.y) | has_zero(four.z) | has_zero(four.w);
 }
 
-static __device__ __forceinline__ uint32_t has_zero(uint16_t two)
+QFZ_DEVICE uint32_t has_zero(uint16_t two)
 {
     return has_zero(two | 0xffff0000u);
 }
@@ -69,7 +65,7 @@ static __device__ __forceinline__ uint32_t has_zero(uint16_t two)
 /* True if all pixels are valid in the words that a thread checks, of the block's rows and the rows
  * above and below. */
 template <typename WORD, typename WORK>
-static __device__ __forceinline__ bool words_valid(const WORK &w, const uint8_t *first)
+QFZ_DEVICE bool words_valid(const WORK &w, const uint8_t *first)
 {
     enum { IN_ROW = QFZ_SIDE / sizeof(WORD), ALL = (QFZ_SIDE + 2) * IN_ROW };
     uint32_t zero = 0;
@@ -83,8 +79,7 @@ static __device__ __forceinline__ bool words_valid(const WORK &w, const uint8_t 
 
 /* True if all pixels are valid in a thread's share of a block inside the tile and of the pixels
  * around it. */
-template <typename WORK>
-static __device__ __forceinline__ bool all_valid(const WORK &w, const uint8_t *valid)
+template <typename WORK> QFZ_DEVICE bool all_valid(const WORK &w, const uint8_t *valid)
 {
     const int32_t width = w.forest.w;
     const uint8_t *const first = valid + (int64_t)(w.box.y - 1) * width + w.box.x;
@@ -105,8 +100,8 @@ struct heaviest_edges {
 
 /* The masks of edges to the right and down that are dropped, each the heaviest of a square. */
 template <typename WORK>
-static __device__ __forceinline__ void find_dropped(const WORK &w, const heaviest_edges &heaviest,
-                                                    uint32_t *right, uint32_t *down)
+QFZ_DEVICE void find_dropped(const WORK &w, const heaviest_edges &heaviest, uint32_t *right,
+                             uint32_t *down)
 {
     uint32_t before = __shfl_up_sync(ALL_LANES, heaviest.side, 1);
     if (w.lane == 0) before = 0;

@@ -13,7 +13,7 @@
 #include "gpu/device/level.cuh"
 #include "gpu/forest/block_around.cuh"
 
-static __device__ __forceinline__ uint2 two_words(const uint32_t *p)
+QFZ_DEVICE uint2 two_words(const uint32_t *p)
 {
     return __ldg(reinterpret_cast<const uint2 *>(p));
 }
@@ -26,30 +26,29 @@ static inline bool is_even(const void *plane, size_t px_bytes)
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 /* FINITE: both values are finite, and their difference needs no comparison. */
-template <typename T, bool FINITE>
-static __device__ __forceinline__ uint32_t level_between(uint32_t a, uint32_t b)
+template <typename T, bool FINITE> QFZ_DEVICE uint32_t level_between(uint32_t a, uint32_t b)
 {
     if (!FINITE || !std::is_same<T, float>::value) return qfz_level_of_words<T>(a, b);
     return __float_as_uint(fabsf(__uint_as_float(a) - __uint_as_float(b)));
 }
 
-static __device__ __forceinline__ bool is_finite(uint32_t a, float)
+QFZ_DEVICE bool is_finite(uint32_t a, float)
 {
     return fabsf(__uint_as_float(a)) < INFINITY;
 }
 
-template <typename T> static __device__ __forceinline__ bool is_finite(uint32_t, T)
+template <typename T> QFZ_DEVICE bool is_finite(uint32_t, T)
 {
     return true;
 }
 
 /* True unless the value is a NaN; NaN pixels are invalid (image.cuh). */
-static __device__ __forceinline__ bool is_number(uint32_t a, float)
+QFZ_DEVICE bool is_number(uint32_t a, float)
 {
     return fabsf(__uint_as_float(a)) <= INFINITY;
 }
 
-template <typename T> static __device__ __forceinline__ bool is_number(uint32_t, T)
+template <typename T> QFZ_DEVICE bool is_number(uint32_t, T)
 {
     return true;
 }
@@ -78,9 +77,8 @@ template <typename WORK> struct band_values {
 
 /* A pixel; sets bit `bit` of *there if the pixel is valid. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const band_view<T> &band,
-                                                      int32_t y, int32_t x, uint32_t *there,
-                                                      int bit)
+QFZ_DEVICE uint32_t load_pixel(const WORK &w, const band_view<T> &band, int32_t y, int32_t x,
+                               uint32_t *there, int bit)
 {
     if (!is_there(w, band.valid, y, x)) return 0;
     const uint32_t pixel = __ldg(band.pixels + ((int64_t)y * w.forest.w + x));
@@ -90,8 +88,7 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const band_
 }
 
 template <typename WORK, typename T>
-static __device__ __forceinline__ void load_full(const WORK &w, const band_view<T> &band,
-                                                 band_values<WORK> &in)
+QFZ_DEVICE void load_full(const WORK &w, const band_view<T> &band, band_values<WORK> &in)
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
     const uint32_t *row = band.pixels + (int64_t)y0 * w.forest.w + x0;
@@ -109,8 +106,7 @@ static __device__ __forceinline__ void load_full(const WORK &w, const band_view<
 }
 
 template <typename WORK, typename T>
-static __device__ __forceinline__ void load_some(const WORK &w, const band_view<T> &band,
-                                                 band_values<WORK> &in)
+QFZ_DEVICE void load_some(const WORK &w, const band_view<T> &band, band_values<WORK> &in)
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
     const int2 at = side_pixel(w);
@@ -126,8 +122,7 @@ static __device__ __forceinline__ void load_some(const WORK &w, const band_view<
 }
 
 /* True if all values of a thread are finite. */
-template <typename T, typename WORK>
-static __device__ __forceinline__ bool are_finite(const band_values<WORK> &in)
+template <typename T, typename WORK> QFZ_DEVICE bool are_finite(const band_values<WORK> &in)
 {
     bool finite = is_finite(in.side, T());
 #pragma unroll
@@ -140,8 +135,7 @@ static __device__ __forceinline__ bool are_finite(const band_values<WORK> &in)
  * pixels around it are valid, finite, inside the tile and aligned. The loads of pixels overlap with
  * those of the mask. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ bool load_band(const WORK &w, const band_view<T> &band,
-                                                 band_values<WORK> &in)
+QFZ_DEVICE bool load_band(const WORK &w, const band_view<T> &band, band_values<WORK> &in)
 {
     bool full = band.even && is_inside(w);
     if (full) load_full(w, band, in);
@@ -153,8 +147,7 @@ static __device__ __forceinline__ bool load_band(const WORK &w, const band_view<
 
 /* Loads the thread's rows and the row below once more. */
 template <bool FULL, typename WORK, typename T>
-static __device__ __forceinline__ void load_inside(const WORK &w, const band_view<T> &band,
-                                                   uint32_t v[][2])
+QFZ_DEVICE void load_inside(const WORK &w, const band_view<T> &band, uint32_t v[][2])
 {
     const int32_t y0 = w.box.y + w.warp * WORK::OWN_ROWS, x0 = w.box.x + 2 * w.lane;
     if constexpr (FULL) {
@@ -175,7 +168,7 @@ static __device__ __forceinline__ void load_inside(const WORK &w, const band_vie
 
 /* The levels of a thread's edges inside the block, from pixels that are loaded once more. */
 template <bool FULL, typename WORK, typename SOURCE, typename EDGES>
-static __device__ __forceinline__ void load_edges(const WORK &w, const SOURCE &source, EDGES &e)
+QFZ_DEVICE void load_edges(const WORK &w, const SOURCE &source, EDGES &e)
 {
     uint32_t v[WORK::OWN_ROWS + 1][2];
     load_inside<FULL>(w, source.band, v);
@@ -191,8 +184,7 @@ struct wide_choice {
 
 /* Considers one more edge. Among edges of one level the one considered last wins, except an edge
  * that leaves the block. */
-static __device__ __forceinline__ void consider(wide_choice &best, uint32_t level, uint32_t way,
-                                                bool leaves)
+QFZ_DEVICE void consider(wide_choice &best, uint32_t level, uint32_t way, bool leaves)
 {
     const bool wins = (level < best.level) | ((level == best.level) & !leaves);
     best.level = min(best.level, level);

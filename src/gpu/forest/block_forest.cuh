@@ -8,8 +8,7 @@
 
 /* The hook of component c as the forest has it, level << 16 | step. A vertex has the level of its
  * lightest edge out of the block, or 0 if it does not wait for such an edge. */
-template <typename WORK>
-static __device__ __forceinline__ typename WORK::KEY hook_of(const WORK &w, uint32_t c)
+template <typename WORK> QFZ_DEVICE typename WORK::KEY hook_of(const WORK &w, uint32_t c)
 {
     typedef typename WORK::KEY KEY;
     const KEY best = w.m.best[c];
@@ -24,7 +23,7 @@ static __device__ __forceinline__ typename WORK::KEY hook_of(const WORK &w, uint
 
 struct forest_out {
     template <bool FULL, typename WORK, typename SETTLED_PX>
-    __device__ __forceinline__ void store_tops(const WORK &w, const SETTLED_PX &s) const
+    QFZ_DEVICE void store_tops(const WORK &w, const SETTLED_PX &s) const
     {
         typedef typename WORK::LEVEL LEVEL;
         LEVEL *out = qfz_tops<LEVEL>(w.forest, w.box, w.warp * WORK::OWN_ROWS) + 2 * w.lane;
@@ -35,7 +34,7 @@ struct forest_out {
 
     /* comp: component * 4 of a thread's pixels. */
     template <bool FULL, typename WORK>
-    __device__ __forceinline__ void store_comps(const WORK &w, const uint32_t *comp) const
+    QFZ_DEVICE void store_comps(const WORK &w, const uint32_t *comp) const
     {
         typedef typename WORK::LEVEL LEVEL;
         uint16_t *out = qfz_comps<LEVEL>(w.forest, w.box, w.warp * WORK::OWN_ROWS) + 2 * w.lane;
@@ -45,8 +44,7 @@ struct forest_out {
     }
 
     template <bool FULL, typename WORK, typename SETTLED_PX, typename THERE>
-    __device__ __forceinline__ void finish(WORK &w, const SETTLED_PX &, const THERE &,
-                                           typename WORK::KEY rim) const
+    QFZ_DEVICE void finish(WORK &w, const SETTLED_PX &, const THERE &, typename WORK::KEY rim) const
     {
         const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
         make_graph(

@@ -11,7 +11,7 @@
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
 /* Numbers the roots that have edges left; best[] holds the vertices afterwards. */
-template <typename WORK> static __device__ __forceinline__ void name_vertices(WORK &w)
+template <typename WORK> QFZ_DEVICE void name_vertices(WORK &w)
 {
     const uint32_t n = ACTIVE + (w.m.n_numbers >> 16);
     uint32_t vertices = 0; /* bit k: the thread's k-th component becomes a vertex */
@@ -31,8 +31,7 @@ template <typename WORK> static __device__ __forceinline__ void name_vertices(WO
     }
 }
 
-template <typename WORK>
-static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t comp4)
+template <typename WORK> QFZ_DEVICE uint32_t vertex_of(const WORK &w, uint32_t comp4)
 {
     return (uint32_t)of_comp(w.m.best, name_of(w, comp4) & ~3u) & QFZ_STEP_MASK;
 }
@@ -41,8 +40,7 @@ static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t com
 
 /* The set that the set v of vertices joins: the set at the other end of its lightest edge; or v
  * itself if v has no edge, or if both chose the same edge and v comes first. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
+template <typename WORK> QFZ_DEVICE uint32_t taken_by(const WORK &w, uint32_t v)
 {
     const typename WORK::KEY key = w.m.lightest[v];
     if (key == w.NO_KEY) return v;
@@ -51,7 +49,7 @@ static __device__ __forceinline__ uint32_t taken_by(const WORK &w, uint32_t v)
     return v < other && w.m.lightest[other] == key ? v : other;
 }
 
-template <typename WORK> static __device__ __forceinline__ void begin_span(WORK &w)
+template <typename WORK> QFZ_DEVICE void begin_span(WORK &w)
 {
 #pragma unroll 1
     for (uint32_t v = (uint32_t)w.thread; v < QFZ_VERTICES; v += w.THREADS) {
@@ -61,7 +59,7 @@ template <typename WORK> static __device__ __forceinline__ void begin_span(WORK 
 }
 
 /* Adds the chosen edges to the tree, and finds the new set of every vertex. */
-template <typename WORK> static __device__ __forceinline__ void join_sets(WORK &w)
+template <typename WORK> QFZ_DEVICE void join_sets(WORK &w)
 {
     const uint32_t first = (uint32_t)w.thread, n = w.m.n_vertices;
     for (uint32_t v = first; v < n; v += w.THREADS) {
@@ -88,8 +86,7 @@ template <typename WORK> static __device__ __forceinline__ void join_sets(WORK &
  * of them become part of the tree. */
 enum { FEW_LEFT = 24 };
 
-template <typename WORK>
-static __device__ __forceinline__ void take_rest(WORK &w, const list_part &part)
+template <typename WORK> QFZ_DEVICE void take_rest(WORK &w, const list_part &part)
 {
     const uint32_t lane = (uint32_t)w.lane, n = w.m.n_vertices;
     uint32_t at = 0;
@@ -108,7 +105,7 @@ static __device__ __forceinline__ void take_rest(WORK &w, const list_part &part)
  * more; lightest[] has no keys afterwards. If there are more edges than a forest has, they are no
  * more than what a forest of the largest possible number of vertices has left after the first round
  * of the graph of all blocks. */
-template <typename WORK> static __device__ __forceinline__ void span(WORK &w, list_part &part)
+template <typename WORK> QFZ_DEVICE void span(WORK &w, list_part &part)
 {
     const uint32_t rim = (uint32_t)w.forest.rim_room, most = min(rim, rim / 2 + QFZ_SPARE);
     auto to_ends = [&](uint32_t ends, typename WORK::KEY key) {
@@ -153,22 +150,19 @@ struct graph_places {
 /* is_leaving(): true if the thread's edge out of the block (block_leaving.cuh) exists and is
  * needed. leaving_level(): its level. */
 template <typename KEY, int OWN_ROWS>
-static __device__ __forceinline__ bool
-is_leaving(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
+QFZ_DEVICE bool is_leaving(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
 {
     const KEY key = w.m.leave[RIGHT + w.thread];
     return key != w.NO_KEY && !(key & DROPPED);
 }
 
 template <typename KEY, int OWN_ROWS>
-static __device__ __forceinline__ uint32_t
-leaving_level(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
+QFZ_DEVICE uint32_t leaving_level(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
 {
     return (uint32_t)(w.m.leave[RIGHT + w.thread] >> 16);
 }
 
-template <typename WORK>
-static __device__ __forceinline__ void place_vertices(WORK &w, graph_places &places)
+template <typename WORK> QFZ_DEVICE void place_vertices(WORK &w, graph_places &places)
 {
     const bool leaves = w.thread < qfz_leaving_count(WORK::SHAPE::EIGHT) && is_leaving(w);
     const uint32_t at = qfz_take_one(&w.m.n_leaving, leaves);
@@ -178,16 +172,14 @@ static __device__ __forceinline__ void place_vertices(WORK &w, graph_places &pla
         places.first_vertex = atomicAdd(&w.forest.count[QFZ_COUNT_VERTICES], w.m.n_vertices);
 }
 
-template <typename WORK>
-static __device__ __forceinline__ void place_edges(WORK &w, graph_places &places)
+template <typename WORK> QFZ_DEVICE void place_edges(WORK &w, graph_places &places)
 {
     places.first_edge = 0;
     if (w.thread == 0)
         places.first_edge = atomicAdd(&w.forest.count[QFZ_COUNT_EDGES], w.m.n_leaving + w.m.n_tree);
 }
 
-template <typename WORK>
-static __device__ __forceinline__ void share_places(WORK &w, const graph_places &places)
+template <typename WORK> QFZ_DEVICE void share_places(WORK &w, const graph_places &places)
 {
     if (w.thread != 0) return;
     w.m.first_vertex = places.first_vertex;
@@ -210,8 +202,7 @@ struct first_edge {
 };
 
 template <typename KEY, int OWN_ROWS>
-static __device__ __forceinline__ first_edge
-first_edge_of(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
+QFZ_DEVICE first_edge first_edge_of(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
     const int y = side == TOP ? -1 : side == BOTTOM ? beyond : at;
@@ -222,8 +213,7 @@ first_edge_of(const block_work<block_shape<KEY, OWN_ROWS, false>> &w)
 /* True if the lightest edge of a waiting component is in leave[]. Pixels on the tile's ring wait
  * whatever their edges are, so that only blocks inside the tile or components of the first round's
  * active pixels qualify there. */
-template <typename WORK>
-static __device__ __forceinline__ bool has_first_choice(const WORK &w, uint32_t name)
+template <typename WORK> QFZ_DEVICE bool has_first_choice(const WORK &w, uint32_t name)
 {
     const qfz_block_box &box = w.box;
     const bool inside =
@@ -233,8 +223,7 @@ static __device__ __forceinline__ bool has_first_choice(const WORK &w, uint32_t 
 
 /* After span(): lightest[] receives the keys of the lightest edges of waiting vertices. Both blocks
  * of an edge see the same edges and order those of one level alike, by their start pixels. */
-template <typename WORK>
-static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(WORK &w)
+template <typename WORK> QFZ_DEVICE first_choice<typename WORK::KEY> choose_first(WORK &w)
 {
     const int i = w.thread;
     if (i >= 4 * QFZ_SIDE || !w.forest.first_known || w.m.leave[i] == w.NO_KEY)
@@ -250,7 +239,7 @@ static __device__ __forceinline__ first_choice<typename WORK::KEY> choose_first(
 }
 
 template <typename WORK>
-static __device__ __forceinline__ void store_first(WORK &w, first_choice<typename WORK::KEY> choice)
+QFZ_DEVICE void store_first(WORK &w, first_choice<typename WORK::KEY> choice)
 {
     const qfz_gpu_forest &f = w.forest;
     const uint32_t first = w.m.first_vertex;
@@ -271,8 +260,7 @@ static __device__ __forceinline__ void store_first(WORK &w, first_choice<typenam
 
 /* Writes the block's edges to the graph: those that leave the block, in the order of the sides,
  * then the tree. */
-template <typename WORK>
-static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
+template <typename WORK> QFZ_DEVICE void store_graph(WORK &w, uint32_t leaving)
 {
     const qfz_gpu_forest &f = w.forest;
     const uint32_t n_leaving = w.m.n_leaving, n_tree = w.m.n_tree;
@@ -296,8 +284,7 @@ static __device__ __forceinline__ void store_graph(WORK &w, uint32_t leaving)
 
 /* Stores the vertex and the greatest level on the way to it of the thread's pixel on the block's
  * rim; word: as make_components() returns it. */
-template <typename WORK>
-static __device__ __forceinline__ void store_rim(WORK &w, typename WORK::KEY word)
+template <typename WORK> QFZ_DEVICE void store_rim(WORK &w, typename WORK::KEY word)
 {
     if (w.thread >= qfz_ring_count(w.box.h, w.box.w)) return;
     uint32_t cost = (uint32_t)(word >> 16);

@@ -23,9 +23,9 @@
 
 /* Steps choose to collect; returns the word with which store_rim() begins. */
 template <typename WAY, bool FULL, typename SOURCE, typename OUT>
-static __device__ __forceinline__ typename WAY::WORK::KEY
-make_list(typename WAY::WORK &w, const SOURCE &source, typename SOURCE::values &in,
-          typename WAY::SETTLED &s, typename WAY::THERE &there, const OUT &out)
+QFZ_DEVICE typename WAY::WORK::KEY make_list(typename WAY::WORK &w, const SOURCE &source,
+                                             typename SOURCE::values &in, typename WAY::SETTLED &s,
+                                             typename WAY::THERE &there, const OUT &out)
 {
     typedef typename WAY::WORK WORK;
     typename WAY::EDGES edges;
@@ -48,8 +48,8 @@ make_list(typename WAY::WORK &w, const SOURCE &source, typename SOURCE::values &
 }
 
 template <typename WAY, bool FULL, typename SOURCE, typename OUT>
-static __device__ __forceinline__ void solve(typename WAY::WORK &w, const SOURCE &source,
-                                             typename SOURCE::values &in, const OUT &out)
+QFZ_DEVICE void solve(typename WAY::WORK &w, const SOURCE &source, typename SOURCE::values &in,
+                      const OUT &out)
 {
     typename WAY::SETTLED s;
     typename WAY::THERE there;

@@ -8,6 +8,7 @@
 #define QFZ_GPU_BLOCK_LEAVING_CUH
 
 #include "gpu/forest/boruvka_parts.cuh"
+#include "core/host_device.h"
 #include "core/level.h"
 
 /* Kinds of leaving edges, QFZ_SIDE places each; four neighbours have the first two kinds only. */
@@ -22,7 +23,7 @@ enum {
 };
 
 /* The number of leaving edges, including numbers without an edge. */
-static __host__ __device__ __forceinline__ constexpr int qfz_leaving_count(bool eight)
+QFZ_HOST_AND_DEVICE constexpr int qfz_leaving_count(bool eight)
 {
     return (eight ? (int)QFZ_LEAVING_KINDS : 2) * QFZ_SIDE;
 }
@@ -34,7 +35,7 @@ struct qfz_leaving_edge {
     bool is;
 };
 
-static __device__ __forceinline__ qfz_leaving_edge qfz_leaving_at(int i)
+QFZ_DEVICE qfz_leaving_edge qfz_leaving_at(int i)
 {
     const int kind = i / QFZ_SIDE, place = i % QFZ_SIDE, last = QFZ_SIDE - 1;
     const bool from_row = kind == QFZ_LEAVING_DOWN || kind >= QFZ_LEAVING_DOWN_RIGHT;
@@ -47,7 +48,7 @@ static __device__ __forceinline__ qfz_leaving_edge qfz_leaving_at(int i)
 }
 
 /* The direction of leaving edge i; edges to the right and up start outside the block. */
-static __device__ __forceinline__ int qfz_leaving_direction(int i)
+QFZ_DEVICE int qfz_leaving_direction(int i)
 {
     const int kind = i / QFZ_SIDE;
     if (kind <= QFZ_LEAVING_DOWN) return kind == QFZ_LEAVING_RIGHT ? QFZ_RIGHT : QFZ_BELOW;

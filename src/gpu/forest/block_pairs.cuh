@@ -14,19 +14,19 @@ template <typename T> struct band_image {
     uint32_t bias;        /* added by xor to a pixel, which makes signed values unsigned */
 };
 
-static __device__ __forceinline__ uint32_t two_pixels(const uint16_t *p)
+QFZ_DEVICE uint32_t two_pixels(const uint16_t *p)
 {
     return __ldg(reinterpret_cast<const uint32_t *>(p));
 }
 
-static __device__ __forceinline__ uint32_t two_pixels(const uint8_t *p)
+QFZ_DEVICE uint32_t two_pixels(const uint8_t *p)
 {
     return __byte_perm(__ldg(reinterpret_cast<const uint16_t *>(p)), 0, 0x4140);
 }
 
 /* True if the block and the pixels around it lie inside the tile and can be loaded in pairs. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ bool is_even(const WORK &w, const band_image<T> &image)
+QFZ_DEVICE bool is_even(const WORK &w, const band_image<T> &image)
 {
     const uintptr_t pixels = reinterpret_cast<uintptr_t>(image.pixels);
     const uintptr_t valid = reinterpret_cast<uintptr_t>(image.valid);
@@ -36,9 +36,8 @@ static __device__ __forceinline__ bool is_even(const WORK &w, const band_image<T
 
 /* A pixel; sets bit `bit` of *valid if the pixel is valid. */
 template <typename WORK, typename T>
-static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const band_image<T> &image,
-                                                      int32_t y, int32_t x, uint32_t *valid,
-                                                      int bit)
+QFZ_DEVICE uint32_t load_pixel(const WORK &w, const band_image<T> &image, int32_t y, int32_t x,
+                               uint32_t *valid, int bit)
 {
     if (!is_there(w, image.valid, y, x)) return 0;
     *valid |= 1u << bit;
@@ -49,8 +48,7 @@ static __device__ __forceinline__ uint32_t load_pixel(const WORK &w, const band_
  * the tile and aligned; returns the same to all threads of the block: true if it did. The loads of
  * pixels overlap with those of the mask. */
 template <typename WORK, typename T, typename VALUES>
-static __device__ __forceinline__ bool load_if_full(const WORK &w, const band_image<T> &image,
-                                                    VALUES &in)
+QFZ_DEVICE bool load_if_full(const WORK &w, const band_image<T> &image, VALUES &in)
 {
     bool full = is_even(w, image);
     if (full) load_full(w, image, in);
@@ -69,7 +67,7 @@ template <typename T, typename VALUES> struct pair_band {
         return {{static_cast<const T *>(edges->d_values), edges->d_valid, edges->bias}};
     }
 
-    template <typename WORK> __device__ __forceinline__ bool load(const WORK &w, values &in) const
+    template <typename WORK> QFZ_DEVICE bool load(const WORK &w, values &in) const
     {
         return load_if_full(w, image, in);
     }
@@ -78,7 +76,7 @@ template <typename T, typename VALUES> struct pair_band {
 /* ---- Levels ---------------------------------------------------------------------------------- */
 
 /* Half C of a word of levels, above a code of 16 bits. */
-template <int C> static __device__ __forceinline__ uint32_t key_of(uint32_t word, uint32_t code)
+template <int C> QFZ_DEVICE uint32_t key_of(uint32_t word, uint32_t code)
 {
     return __byte_perm(word, code, C ? 0x3254 : 0x1054);
 }

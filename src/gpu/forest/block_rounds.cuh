@@ -10,33 +10,32 @@
 #include "gpu/forest/block.cuh"
 
 /* The root of a component: root * 4 | the root's flags. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t name_of(const WORK &w, uint32_t comp4)
+template <typename WORK> QFZ_DEVICE uint32_t name_of(const WORK &w, uint32_t comp4)
 {
     return w.m.name[comp4 / 4];
 }
 
 /* *word = min(*word, key), in shared memory. An atomic minimum of 32 bits costs less than a look
  * first; 64 bits are compared and exchanged in a loop, so that qfz_lower() looks first. */
-static __device__ __forceinline__ void lower(uint32_t *word, uint32_t key)
+QFZ_DEVICE void lower(uint32_t *word, uint32_t key)
 {
     (void)atomicMin(word, key);
 }
 
-static __device__ __forceinline__ void lower(unsigned long long *word, unsigned long long key)
+QFZ_DEVICE void lower(unsigned long long *word, unsigned long long key)
 {
     qfz_lower(word, key);
 }
 
 /* Neighbouring entries are loaded by one lane: edges of neighbouring pixels, which mostly lead to
  * the same components, are then not offered at the same time by several lanes. */
-static __device__ __forceinline__ uint2 two_levels(const uint16_t *level)
+QFZ_DEVICE uint2 two_levels(const uint16_t *level)
 {
     const uint32_t two = *reinterpret_cast<const uint32_t *>(level);
     return make_uint2(two & 0xffff, two >> 16);
 }
 
-static __device__ __forceinline__ uint2 two_levels(const uint32_t *level)
+QFZ_DEVICE uint2 two_levels(const uint32_t *level)
 {
     return *reinterpret_cast<const uint2 *>(level);
 }
@@ -46,8 +45,7 @@ template <int N> struct some_entries {
 };
 
 /* Entries from place `at` on, which is even; places behind the end may be loaded, too. */
-template <int N, typename WORK>
-static __device__ __forceinline__ some_entries<N> entries_at(const WORK &w, uint32_t at)
+template <int N, typename WORK> QFZ_DEVICE some_entries<N> entries_at(const WORK &w, uint32_t at)
 {
     some_entries<N> some;
 #pragma unroll
@@ -66,7 +64,7 @@ static __device__ __forceinline__ some_entries<N> entries_at(const WORK &w, uint
  * offer(ends, key) for these. A warp's writes never pass its reads, and __syncwarp() stands between
  * the two. Where there is no entry, rename() is called with component or set 0 twice. */
 template <typename WORK, typename RENAME, typename OFFER>
-static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
+QFZ_DEVICE void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 {
     enum { TOGETHER = 2 };
     uint32_t end = part.first;
@@ -106,18 +104,17 @@ static __device__ __forceinline__ void sweep(WORK &w, list_part &part, RENAME re
 template <typename WORK>
 static const bool IN_TWO_STEPS = sizeof(typename WORK::KEY) > sizeof(uint32_t);
 
-static __device__ __forceinline__ void offer(uint32_t *best, uint32_t key)
+QFZ_DEVICE void offer(uint32_t *best, uint32_t key)
 {
     lower(best, key);
 }
 
-static __device__ __forceinline__ void offer(unsigned long long *best, unsigned long long key)
+QFZ_DEVICE void offer(unsigned long long *best, unsigned long long key)
 {
     lower(reinterpret_cast<uint32_t *>(best) + 1, (uint32_t)(key >> 16));
 }
 
-static __device__ __forceinline__ void offer_place(unsigned long long *best, uint32_t level,
-                                                   uint32_t place)
+QFZ_DEVICE void offer_place(unsigned long long *best, uint32_t level, uint32_t place)
 {
     uint32_t *const words = reinterpret_cast<uint32_t *>(best);
     if (words[1] == level) lower(words, place);
@@ -126,7 +123,7 @@ static __device__ __forceinline__ void offer_place(unsigned long long *best, uin
 /* The second step, after all offers and a barrier: offers the places of the list's entries.
  * at(end): the key of an end. The last entry may be offered twice. */
 template <typename WORK, typename AT>
-static __device__ __forceinline__ void offer_places(const WORK &w, const list_part &part, AT at)
+QFZ_DEVICE void offer_places(const WORK &w, const list_part &part, AT at)
 {
     enum { TOGETHER = 2 }; /* entries of a lane whose loads overlap */
 #pragma unroll 1
@@ -147,22 +144,22 @@ static __device__ __forceinline__ void offer_places(const WORK &w, const list_pa
 }
 
 /* The level of a component that has chosen: as a number, and in its place in the key. */
-static __device__ __forceinline__ uint32_t hook_level(uint32_t best)
+QFZ_DEVICE uint32_t hook_level(uint32_t best)
 {
     return best >> 16;
 }
 
-static __device__ __forceinline__ uint32_t hook_level(unsigned long long best)
+QFZ_DEVICE uint32_t hook_level(unsigned long long best)
 {
     return (uint32_t)(best >> 32);
 }
 
-static __device__ __forceinline__ uint32_t level_part(uint32_t best)
+QFZ_DEVICE uint32_t level_part(uint32_t best)
 {
     return best >> 16 << 16;
 }
 
-static __device__ __forceinline__ unsigned long long level_part(unsigned long long best)
+QFZ_DEVICE unsigned long long level_part(unsigned long long best)
 {
     return best >> 32 << 32;
 }
@@ -170,21 +167,21 @@ static __device__ __forceinline__ unsigned long long level_part(unsigned long lo
 /* False for components that wait; those with small numbers wait from the first round on. Waiting
  * components are offered keys of the list, too, which costs less than a test: their best[] is not
  * read. */
-static __device__ __forceinline__ bool takes_offers(uint32_t name)
+QFZ_DEVICE bool takes_offers(uint32_t name)
 {
     return !(name & WAITS) && name >= ACTIVE * 4;
 }
 
 /* Offers an edge of the list to both its ends. */
 template <typename WORK>
-static __device__ __forceinline__ void offer_to_ends(WORK &w, uint32_t ends, typename WORK::KEY key)
+QFZ_DEVICE void offer_to_ends(WORK &w, uint32_t ends, typename WORK::KEY key)
 {
     offer(&of_comp(w.m.best, ends & 0xfffc), key);
     offer(&of_comp(w.m.best, ends >> 16 & 0xfffc), key);
 }
 
 /* The first round, in which every component is still a root. */
-template <typename WORK> static __device__ __forceinline__ void offer_first(WORK &w, list_part part)
+template <typename WORK> QFZ_DEVICE void offer_first(WORK &w, list_part part)
 {
     enum { TOGETHER = 4 };
 #pragma unroll 1
@@ -198,8 +195,7 @@ template <typename WORK> static __device__ __forceinline__ void offer_first(WORK
     }
 }
 
-template <typename WORK>
-static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
+template <typename WORK> QFZ_DEVICE void offer_again(WORK &w, list_part &part)
 {
     sweep(
         w, part,
@@ -208,8 +204,7 @@ static __device__ __forceinline__ void offer_again(WORK &w, list_part &part)
 }
 
 /* Offers the edges that leave the block, at most one a thread. */
-template <typename WORK>
-static __device__ __forceinline__ void offer_leaving(WORK &w, uint32_t round)
+template <typename WORK> QFZ_DEVICE void offer_leaving(WORK &w, uint32_t round)
 {
     if (w.thread >= 4 * QFZ_SIDE) return;
     const typename WORK::KEY key = w.m.leave[w.thread];
@@ -222,8 +217,7 @@ static __device__ __forceinline__ void offer_leaving(WORK &w, uint32_t round)
     if (takes_offers(name)) offer(&of_comp(w.m.best, name), key);
 }
 
-template <typename WORK>
-static __device__ __forceinline__ void offer_all_places(WORK &w, const list_part &part)
+template <typename WORK> QFZ_DEVICE void offer_all_places(WORK &w, const list_part &part)
 {
     offer_places(w, part, [&](uint32_t end) { return &of_comp(w.m.best, end & 0xfffc); });
     if (w.thread >= 4 * QFZ_SIDE) return;
@@ -237,8 +231,7 @@ static __device__ __forceinline__ void offer_all_places(WORK &w, const list_part
  * edge. Of two components that chose the same edge the first stays a root. A component that waits
  * chose no edge of the list: it has a small number in the first round, and is marked in the list
  * later. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t step_of(const WORK &w, uint32_t c, uint32_t round)
+template <typename WORK> QFZ_DEVICE uint32_t step_of(const WORK &w, uint32_t c, uint32_t round)
 {
     const typename WORK::KEY key = w.m.best[c];
     const bool waits = key & LEAVES; /* without branches: if c waits, the list's first entry and c
@@ -252,8 +245,7 @@ static __device__ __forceinline__ uint32_t step_of(const WORK &w, uint32_t c, ui
 }
 
 /* Active component i of a round. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t active_of(const WORK &w, uint32_t round, uint32_t i)
+template <typename WORK> QFZ_DEVICE uint32_t active_of(const WORK &w, uint32_t round, uint32_t i)
 {
     if (round == 0) return ACTIVE + i;
     return round % 2 ? w.m.odd[i] : w.m.even[i];
@@ -272,8 +264,7 @@ template <int N> struct some_comps {
 };
 
 template <int N, typename WORK>
-static __device__ __forceinline__ some_comps<N> comps_from(const WORK &w, uint32_t i, uint32_t n,
-                                                           uint32_t round)
+QFZ_DEVICE some_comps<N> comps_from(const WORK &w, uint32_t i, uint32_t n, uint32_t round)
 {
     some_comps<N> some;
 #pragma unroll
@@ -284,8 +275,7 @@ static __device__ __forceinline__ some_comps<N> comps_from(const WORK &w, uint32
     return some;
 }
 
-template <int N, typename WORK>
-static __device__ __forceinline__ void choose_steps(WORK &w, uint32_t n, uint32_t round)
+template <int N, typename WORK> QFZ_DEVICE void choose_steps(WORK &w, uint32_t n, uint32_t round)
 {
 #pragma unroll 1
     for (uint32_t i = (uint32_t)w.thread; i < n; i += N * w.THREADS) {
@@ -307,8 +297,7 @@ struct comp_way {
 
 /* Stores the name and the hook of component c; returns true if c is a root that is not done. */
 template <typename WORK>
-static __device__ __forceinline__ bool name_comp(WORK &w, uint32_t c, comp_way way,
-                                                 uint32_t first_step)
+QFZ_DEVICE bool name_comp(WORK &w, uint32_t c, comp_way way, uint32_t first_step)
 {
     const bool hooks = way.hook < ROOT, goes_on = !hooks && way.step == ROOT;
     const uint32_t root = hooks ? way.hook - first_step : c;
@@ -320,8 +309,7 @@ static __device__ __forceinline__ bool name_comp(WORK &w, uint32_t c, comp_way w
 
 /* Points components at their round's roots, and lists the roots that are not done. The list of even
  * rounds is half as long, since the first round has none. */
-template <int N, typename WORK>
-static __device__ __forceinline__ void hook_comps(WORK &w, uint32_t n, uint32_t round)
+template <int N, typename WORK> QFZ_DEVICE void hook_comps(WORK &w, uint32_t n, uint32_t round)
 {
     const uint32_t first_step = round << QFZ_STEP_BITS;
     uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
@@ -364,7 +352,7 @@ static __device__ __forceinline__ void hook_comps(WORK &w, uint32_t n, uint32_t 
 
 /* Runs rounds until almost every component waits; returns their number. Components that wait from
  * the first round on make no step in any round. */
-template <typename WORK> static __device__ __forceinline__ uint32_t rounds(WORK &w, list_part &part)
+template <typename WORK> QFZ_DEVICE uint32_t rounds(WORK &w, list_part &part)
 {
     uint32_t n = w.m.n_numbers >> 16, round = 0;
     for (; n > QFZ_SPARE; round++) {

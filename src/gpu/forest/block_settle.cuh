@@ -25,14 +25,14 @@ template <typename WORK> struct chosen_ways {
 };
 
 /* Twice the numbers of the thread's two pixels of row 0. */
-template <typename WORK> static __device__ __forceinline__ uint32_t own_pixels(const WORK &w)
+template <typename WORK> QFZ_DEVICE uint32_t own_pixels(const WORK &w)
 {
     const uint32_t first = (uint32_t)(w.warp * WORK::OWN_ROWS * QFZ_SIDE + 2 * w.lane) * 2;
     return first | (first + 2) << 16;
 }
 
 /* Moves bits of both halves from place `from` to place `to`. */
-static __device__ __forceinline__ uint32_t moved(uint32_t bits, int from, int to, uint32_t mask)
+QFZ_DEVICE uint32_t moved(uint32_t bits, int from, int to, uint32_t mask)
 {
     return (from > to ? bits >> (from - to) : bits << (to - from)) & mask << to;
 }
@@ -40,8 +40,7 @@ static __device__ __forceinline__ uint32_t moved(uint32_t bits, int from, int to
 /* Records the ways that the two pixels of row j chose. Until end_choice() the masks of right and
  * down share one word. ALL: every pixel has a way. */
 template <bool ALL, typename WORK>
-static __device__ __forceinline__ void record_ways(chosen_ways<WORK> &p, int j, uint32_t self,
-                                                   uint32_t ways)
+QFZ_DEVICE void record_ways(chosen_ways<WORK> &p, int j, uint32_t self, uint32_t ways)
 {
     p.waits |= moved(ways, 14, 2 * j, ONES);
     if (!ALL) p.none |= moved(ways, 15, 2 * j, ONES);
@@ -54,8 +53,7 @@ static __device__ __forceinline__ void record_ways(chosen_ways<WORK> &p, int j, 
 /* Makes the pixels of the tile's ring that are in the mask `valid` wait from the first round on, so
  * that each becomes a vertex; returns their mask. Their tops are to be cleared. */
 template <typename WORK, typename CHOSEN>
-static __device__ __forceinline__ uint32_t keep_ring(const WORK &w, uint32_t valid, uint32_t self,
-                                                     CHOSEN &p)
+QFZ_DEVICE uint32_t keep_ring(const WORK &w, uint32_t valid, uint32_t self, CHOSEN &p)
 {
     uint32_t ring = 0;
 #pragma unroll
@@ -79,15 +77,14 @@ static __device__ __forceinline__ uint32_t keep_ring(const WORK &w, uint32_t val
 
 /* Clears the tops of the pixels in a mask. */
 template <typename WORK>
-static __device__ __forceinline__ void clear_tops(const WORK &, typename WORK::PAIR top[],
-                                                  uint32_t mask)
+QFZ_DEVICE void clear_tops(const WORK &, typename WORK::PAIR top[], uint32_t mask)
 {
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++)
         clear_where(top[j], mask, 2 * j);
 }
 
-template <typename WORK> static __device__ __forceinline__ void end_choice(chosen_ways<WORK> &p)
+template <typename WORK> QFZ_DEVICE void end_choice(chosen_ways<WORK> &p)
 {
     const uint32_t right_down = p.right;
     p.right = right_down & WORK::SHAPE::EVEN & ~p.waits;
@@ -97,14 +94,13 @@ template <typename WORK> static __device__ __forceinline__ void end_choice(chose
 }
 
 /* The index of the words of a thread's two pixels of row j, counted in pairs. */
-template <typename WORK> static __device__ __forceinline__ int two_at(const WORK &w, int j)
+template <typename WORK> QFZ_DEVICE int two_at(const WORK &w, int j)
 {
     return (w.warp * WORK::OWN_ROWS + j) * (QFZ_SIDE / 2) + w.lane;
 }
 
 /* Stores the ways that other threads read in shared memory. */
-template <typename WORK>
-static __device__ __forceinline__ void publish(WORK &w, const chosen_ways<WORK> &p)
+template <typename WORK> QFZ_DEVICE void publish(WORK &w, const chosen_ways<WORK> &p)
 {
     uint32_t *const pixel = reinterpret_cast<uint32_t *>(w.m.pixel());
 #pragma unroll
@@ -118,8 +114,7 @@ static __device__ __forceinline__ void publish(WORK &w, const chosen_ways<WORK> 
 /* ---- Number, settle -------------------------------------------------------------------------- */
 
 /* Of two pixels that chose each other the first is the root: the mask of a thread's roots. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const chosen_ways<WORK> &p)
+template <typename WORK> QFZ_DEVICE uint32_t roots_of(const WORK &w, const chosen_ways<WORK> &p)
 {
     uint32_t next_left = of_next_lane(p.left);
     if (w.lane == QFZ_WARP - 1) next_left = 0;
@@ -133,8 +128,7 @@ static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const chosen_
 }
 
 /* Numbers the roots and the pixels that wait, which become components. */
-template <typename WORK, typename CHOSEN>
-static __device__ __forceinline__ void number(WORK &w, const CHOSEN &p)
+template <typename WORK, typename CHOSEN> QFZ_DEVICE void number(WORK &w, const CHOSEN &p)
 {
     const uint32_t roots = roots_of(w, p), waits = p.waits & ~p.none;
     const uint32_t counts = (uint32_t)__popc(roots) << 16 | (uint32_t)__popc(waits);
@@ -159,8 +153,7 @@ static __device__ __forceinline__ void number(WORK &w, const CHOSEN &p)
 
 /* Follows each way for some steps, in the words at `from`; returns true if all words are
  * settled. */
-template <int STEPS, int N>
-static __device__ __forceinline__ bool walk(const uint16_t *from, int32_t (&word)[N])
+template <int STEPS, int N> QFZ_DEVICE bool walk(const uint16_t *from, int32_t (&word)[N])
 {
     const char *const bytes = reinterpret_cast<const char *>(from);
     int32_t all = -1; /* settled words are negative */
@@ -179,8 +172,7 @@ static __device__ __forceinline__ bool walk(const uint16_t *from, int32_t (&word
 }
 
 template <typename WORK>
-static __device__ __forceinline__ void show(const WORK &w, uint16_t *words,
-                                            const int32_t word[2 * WORK::OWN_ROWS])
+QFZ_DEVICE void show(const WORK &w, uint16_t *words, const int32_t word[2 * WORK::OWN_ROWS])
 {
     uint32_t *const row = reinterpret_cast<uint32_t *>(words);
 #pragma unroll
@@ -190,7 +182,7 @@ static __device__ __forceinline__ void show(const WORK &w, uint16_t *words,
 
 /* The index of the words of the row below a thread's rows; in the block's last row that of the
  * thread's own last row, whose words are not used then. */
-template <typename WORK> static __device__ __forceinline__ int below(const WORK &w)
+template <typename WORK> QFZ_DEVICE int below(const WORK &w)
 {
     const int y = min((w.warp + 1) * WORK::OWN_ROWS, QFZ_SIDE - 1);
     return y * (QFZ_SIDE / 2) + w.lane;
@@ -200,8 +192,7 @@ template <typename WORK> static __device__ __forceinline__ int below(const WORK 
  * comp[]. After a few steps each pixel continues from where the pixels on its way have got to,
  * which shortens ways several times over; one pass mostly suffices. Reads and writes alternate
  * between two arrays, so that no word is written while others read it. */
-template <typename WORK>
-static __device__ __forceinline__ void settle(WORK &w, uint32_t comp[WORK::OWN_ROWS + 1])
+template <typename WORK> QFZ_DEVICE void settle(WORK &w, uint32_t comp[WORK::OWN_ROWS + 1])
 {
     enum { FIRST = 3, THEN = 4 };
     int32_t word[2 * WORK::OWN_ROWS];

@@ -22,15 +22,14 @@ enum {
 struct qfz_square_order {
     const uint32_t *level;
 
-    template <int E, int A> __device__ __forceinline__ bool over() const
+    template <int E, int A> QFZ_DEVICE bool over() const
     {
         return E > A ? level[E] >= level[A] : level[E] > level[A];
     }
 
     /* Bit E: edge E is the heaviest of a cycle.  Edges A and B connect the ends of E by the third
      * corner of the square, edges C and D by the fourth corner; edge M connects these corners. */
-    template <int E, int A, int B, int C, int D, int M>
-    __device__ __forceinline__ unsigned heaviest() const
+    template <int E, int A, int B, int C, int D, int M> QFZ_DEVICE unsigned heaviest() const
     {
         const bool a = over<E, A>(), b = over<E, B>(), c = over<E, C>(), d = over<E, D>(),
                    m = over<E, M>();
@@ -39,7 +38,7 @@ struct qfz_square_order {
 };
 
 /* Bit e: edge e of the square is the heaviest of a cycle in the square. */
-static __device__ __forceinline__ unsigned qfz_square_drops(const uint32_t level[QFZ_SQUARE])
+QFZ_DEVICE unsigned qfz_square_drops(const uint32_t level[QFZ_SQUARE])
 {
     enum {
         T = QFZ_TOP,

@@ -7,7 +7,7 @@
 #include "gpu/forest/block_settle.cuh"
 
 /* The pixel of entry i of leave[]. */
-static __device__ __forceinline__ int leaving_pixel(int i)
+QFZ_DEVICE int leaving_pixel(int i)
 {
     const int at = i % QFZ_SIDE, side = i - at;
     const int y = side == TOP ? 0 : side == BOTTOM ? QFZ_SIDE - 1 : at;
@@ -16,14 +16,14 @@ static __device__ __forceinline__ int leaving_pixel(int i)
 }
 
 /* The thread's pixel of the block's rim; threads beyond it get the last one. */
-template <typename WORK> static __device__ __forceinline__ int ring_pixel(const WORK &w)
+template <typename WORK> QFZ_DEVICE int ring_pixel(const WORK &w)
 {
     const int last = qfz_ring_count(w.box.h, w.box.w) - 1;
     const int2 place = qfz_ring_pixel(w.box.h, w.box.w, min(w.thread, last));
     return place.y * QFZ_SIDE + place.x;
 }
 
-template <typename WORK> static __device__ __forceinline__ void begin(WORK &w)
+template <typename WORK> QFZ_DEVICE void begin(WORK &w)
 {
     if (w.thread == 0)
         w.m.n_numbers = w.m.n_list = w.m.n_next = w.m.n_tree = w.m.n_vertices = w.m.n_leaving =
@@ -38,7 +38,7 @@ template <typename WORK> static __device__ __forceinline__ void begin(WORK &w)
 
 /* Sets the names of components that wait from the first round on, and of the first few others, in
  * case there is no round. */
-template <typename WORK> static __device__ __forceinline__ void begin_names(WORK &w)
+template <typename WORK> QFZ_DEVICE void begin_names(WORK &w)
 {
     const uint32_t c = (uint32_t)w.thread, n_waiting = w.m.n_numbers & 0xffff;
     if (c >= ACTIVE) return;
@@ -49,8 +49,8 @@ template <typename WORK> static __device__ __forceinline__ void begin_names(WORK
 /* From chosen ways, which publish() and the tops have made visible, to components in comp[].
  * Returns the word with which store_rim() begins. */
 template <typename WORK, typename CHOSEN>
-static __device__ __forceinline__ typename WORK::KEY
-make_components(WORK &w, const CHOSEN &p, uint32_t comp[WORK::OWN_ROWS + 1])
+QFZ_DEVICE typename WORK::KEY make_components(WORK &w, const CHOSEN &p,
+                                              uint32_t comp[WORK::OWN_ROWS + 1])
 {
     const int on_ring = ring_pixel(w);
     const typename WORK::KEY top = w.m.top[on_ring];
@@ -70,19 +70,18 @@ template <typename WORK, typename BETWEEN> struct settled_px {
     typename WORK::PAIR top[WORK::OWN_ROWS + 1];
     BETWEEN between;
 
-    __device__ __forceinline__ void set_top(const WORK &, int j, const typename WORK::PAIR &pair)
+    QFZ_DEVICE void set_top(const WORK &, int j, const typename WORK::PAIR &pair)
     {
         top[j] = pair;
     }
-    __device__ __forceinline__ typename WORK::PAIR top_at(const WORK &, int j) const
+    QFZ_DEVICE typename WORK::PAIR top_at(const WORK &, int j) const
     {
         return top[j];
     }
 };
 
 /* Stores the tops of a thread's pixels of row j where other threads read them. */
-template <typename WORK>
-static __device__ __forceinline__ void show_top(WORK &w, int j, const typename WORK::PAIR &pair)
+template <typename WORK> QFZ_DEVICE void show_top(WORK &w, int j, const typename WORK::PAIR &pair)
 {
     store_pair(w.m.top + 2 * two_at(w, j), pair);
 }
@@ -90,8 +89,7 @@ static __device__ __forceinline__ void show_top(WORK &w, int j, const typename W
 /* Stores the tops of a thread's pixels, unless they are SHOWN already, and reads those of the row
  * below; sets the tops of s. */
 template <bool SHOWN, typename WORK, typename SETTLED_PX>
-static __device__ __forceinline__ void
-show_tops(WORK &w, const typename WORK::PAIR top[WORK::OWN_ROWS], SETTLED_PX &s)
+QFZ_DEVICE void show_tops(WORK &w, const typename WORK::PAIR top[WORK::OWN_ROWS], SETTLED_PX &s)
 {
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++) {
@@ -105,8 +103,8 @@ show_tops(WORK &w, const typename WORK::PAIR top[WORK::OWN_ROWS], SETTLED_PX &s)
 /* Appends the needed edges to the right and down that join two components to the list; returns the
  * masks of all edges that join two components. */
 template <typename WORK>
-static __device__ __forceinline__ edge_masks collect(WORK &w, const four_edges<WORK> &edges,
-                                                     const uint32_t comp[WORK::OWN_ROWS + 1])
+QFZ_DEVICE edge_masks collect(WORK &w, const four_edges<WORK> &edges,
+                              const uint32_t comp[WORK::OWN_ROWS + 1])
 {
     uint32_t right[WORK::OWN_ROWS];
     edge_masks between = {0, 0};
@@ -137,7 +135,7 @@ static __device__ __forceinline__ edge_masks collect(WORK &w, const four_edges<W
 }
 
 /* The warp's part of the list; it begins where entries can be loaded by fours. */
-template <typename WORK> static __device__ __forceinline__ list_part part_of_list(const WORK &w)
+template <typename WORK> QFZ_DEVICE list_part part_of_list(const WORK &w)
 {
     const uint32_t n = w.m.n_list, each = (n / w.WARPS + 4) & ~3u;
     const uint32_t first = min((uint32_t)w.warp * each, n);
@@ -148,8 +146,8 @@ template <typename WORK> static __device__ __forceinline__ list_part part_of_lis
  * after_list(number of rounds) when the list is dead, and returns its result; calls after_choice()
  * while lightest[] has the first choices of vertices and no thread writes best[]. */
 template <typename WORK, typename AFTER_LIST, typename AFTER_CHOICE>
-static __device__ __forceinline__ auto make_graph(WORK &w, typename WORK::KEY rim,
-                                                  AFTER_LIST after_list, AFTER_CHOICE after_choice)
+QFZ_DEVICE auto make_graph(WORK &w, typename WORK::KEY rim, AFTER_LIST after_list,
+                           AFTER_CHOICE after_choice)
 {
     graph_places places;
     list_part part = part_of_list(w);

@@ -7,7 +7,7 @@
 
 #include "gpu/forest/boruvka_parts.cuh"
 
-template <typename N> static __device__ __forceinline__ void swap(N &a, N &b)
+template <typename N> QFZ_DEVICE void swap(N &a, N &b)
 {
     const N was = a;
     a = b;
@@ -16,8 +16,7 @@ template <typename N> static __device__ __forceinline__ void swap(N &a, N &b)
 
 /* The greatest level on the path between two vertices, or `level` if that is greater; QFZ_NONE if
  * no path connects them. */
-static __device__ __forceinline__ uint32_t climb(const uint2 *__restrict__ up, uint32_t u,
-                                                 uint32_t v, uint32_t level)
+QFZ_DEVICE uint32_t climb(const uint2 *__restrict__ up, uint32_t u, uint32_t v, uint32_t level)
 {
     if (u == v) return level;
     uint2 from_u = __ldg(&up[u]), from_v = __ldg(&up[v]);

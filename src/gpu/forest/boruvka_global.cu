@@ -45,7 +45,7 @@ struct team {
 };
 } // namespace
 
-static __device__ __forceinline__ team team_of_grid(void)
+static QFZ_DEVICE team team_of_grid(void)
 {
     const uint32_t warps = blockDim.x / QFZ_WARP;
     return team{blockIdx.x * warps + threadIdx.x / QFZ_WARP, gridDim.x * warps,
@@ -58,22 +58,22 @@ static __device__ __forceinline__ team team_of_grid(void)
     for (uint64_t base = (uint64_t)(t).first * (QFZ_WARP * EACH); base < (n);                      \
          base += (uint64_t)(t).step * (QFZ_WARP * EACH))
 
-static __device__ __forceinline__ uint32_t n_vertices(const qfz_gpu_forest &f, int round)
+static QFZ_DEVICE uint32_t n_vertices(const qfz_gpu_forest &f, int round)
 {
     return qfz_peek(&f.count[QFZ_COUNT_VERTICES + round]);
 }
 
-static __device__ __forceinline__ uint32_t n_edges(const qfz_gpu_forest &f, int round)
+static QFZ_DEVICE uint32_t n_edges(const qfz_gpu_forest &f, int round)
 {
     return qfz_peek(&f.count[QFZ_COUNT_EDGES + round]);
 }
 
-static __device__ __forceinline__ uint32_t origin_of(const qfz_gpu_forest &f, int round, uint32_t v)
+static QFZ_DEVICE uint32_t origin_of(const qfz_gpu_forest &f, int round, uint32_t v)
 {
     return round == 0 ? v : f.origin[round % 2][v];
 }
 
-static __device__ __forceinline__ uint32_t vertex_of(const qfz_gpu_forest &f, uint32_t end)
+static QFZ_DEVICE uint32_t vertex_of(const qfz_gpu_forest &f, uint32_t end)
 {
     return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
 }
@@ -87,21 +87,20 @@ struct edge_offer {
 };
 } // namespace
 
-static __device__ __forceinline__ edge_offer look(const weight *best, uint2 ends, weight key)
+static QFZ_DEVICE edge_offer look(const weight *best, uint2 ends, weight key)
 {
     return {key, *static_cast<const volatile weight *>(&best[ends.x]),
             *static_cast<const volatile weight *>(&best[ends.y])};
 }
 
-static __device__ __forceinline__ void offer(weight *best, uint2 ends, const edge_offer &edge)
+static QFZ_DEVICE void offer(weight *best, uint2 ends, const edge_offer &edge)
 {
     if (edge.key < edge.at_x) atomicMin(&best[ends.x], edge.key);
     if (edge.key < edge.at_y) atomicMin(&best[ends.y], edge.key);
 }
 
 /* The other end of v's lightest edge; key: the weight of that edge. */
-static __device__ __forceinline__ uint32_t other_end(const qfz_gpu_forest &f, int round, uint32_t v,
-                                                     weight key)
+static QFZ_DEVICE uint32_t other_end(const qfz_gpu_forest &f, int round, uint32_t v, weight key)
 {
     if (round == 0 && f.first_known) return f.rim[f.root[v]].x;
     const uint2 ends = f.ends[round % 2][(uint32_t)key];
@@ -119,8 +118,7 @@ struct kept_items {
 /* Reserves places after *counter for the kept items, in their order, and calls use(j, place) for
  * those of the lane. */
 template <typename USE>
-static __device__ __forceinline__ void place(uint32_t *counter, const kept_items &kept, team t,
-                                             USE use)
+static QFZ_DEVICE void place(uint32_t *counter, const kept_items &kept, team t, USE use)
 {
     uint32_t n = 0, first = 0;
 #pragma unroll
@@ -137,7 +135,7 @@ static __device__ __forceinline__ void place(uint32_t *counter, const kept_items
 }
 
 /* The loads of a lane's items are adjacent in the code, so that they overlap. */
-static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, team t)
+static QFZ_DEVICE void hook(const qfz_gpu_forest &f, int round, team t)
 {
     const weight *const best = f.best[round % 2];
     const uint32_t n = n_vertices(f, round);
@@ -178,8 +176,7 @@ static __device__ __forceinline__ void hook(const qfz_gpu_forest &f, int round, 
 /* Replaces the words of a lane's vertices by those of their roots, while other threads do the same
  * for other vertices.  A word only advances towards its root, so a stale word is on the same path.
  * A path ends at a root, because along a path each vertex's edge is lighter than the one before. */
-static __device__ __forceinline__ void go_to_roots(uint32_t *root, uint32_t first_v,
-                                                   uint32_t (&word)[EACH])
+static QFZ_DEVICE void go_to_roots(uint32_t *root, uint32_t first_v, uint32_t (&word)[EACH])
 {
     for (bool on = true; on;) {
         uint32_t next[EACH];
@@ -197,7 +194,7 @@ static __device__ __forceinline__ void go_to_roots(uint32_t *root, uint32_t firs
     }
 }
 
-static __device__ __forceinline__ void settle(const qfz_gpu_forest &f, int round, team t)
+static QFZ_DEVICE void settle(const qfz_gpu_forest &f, int round, team t)
 {
     const uint32_t n = n_vertices(f, round);
     EACH_CHUNK(t, n, base)
@@ -243,8 +240,8 @@ struct some_edges {
 /* Reads a lane's edges, from `first` on, and replaces their ends by their numbers in the next
  * round. Past the end of the list, both ends of an edge are one vertex. */
 template <bool SETTLED>
-static __device__ __forceinline__ void rename(const qfz_gpu_forest &f, int round, uint64_t first,
-                                              uint32_t n, some_edges &some)
+static QFZ_DEVICE void rename(const qfz_gpu_forest &f, int round, uint64_t first, uint32_t n,
+                              some_edges &some)
 {
     const int now = round % 2;
 #pragma unroll
@@ -275,8 +272,7 @@ static __device__ __forceinline__ void rename(const qfz_gpu_forest &f, int round
 }
 
 /* SETTLED: the words of all vertices are those of their roots; otherwise rename() follows paths. */
-template <bool SETTLED>
-static __device__ __forceinline__ void join(const qfz_gpu_forest &f, int round, team t)
+template <bool SETTLED> static QFZ_DEVICE void join(const qfz_gpu_forest &f, int round, team t)
 {
     const int next = 1 - round % 2;
     const uint32_t n = n_edges(f, round);
@@ -331,7 +327,7 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
 }
 
 /* True if the graph is left to the last launch, and no round of the whole grid follows. */
-static __device__ __forceinline__ bool is_left(const qfz_gpu_forest &f, int round)
+static QFZ_DEVICE bool is_left(const qfz_gpu_forest &f, int round)
 {
     return n_vertices(f, round) <= FEW && n_edges(f, round) <= EDGES_AT_LAST;
 }
@@ -382,8 +378,7 @@ static_assert(sizeof(last_memory) <= 64u << 10, "as much as every GPU has");
 
 /* Calls use(weight, a, b) for each pair of vertices that has an edge and lies in two components, a
  * and b. */
-template <typename USE>
-static __device__ __forceinline__ void each_pair(last_memory &m, uint32_t n, USE use)
+template <typename USE> static QFZ_DEVICE void each_pair(last_memory &m, uint32_t n, USE use)
 {
     for (uint32_t u = threadIdx.x / QFZ_WARP; u < n; u += TAIL_THREADS / QFZ_WARP)
         for (uint32_t v = threadIdx.x % QFZ_WARP; v < u; v += QFZ_WARP) {
@@ -394,8 +389,7 @@ static __device__ __forceinline__ void each_pair(last_memory &m, uint32_t n, USE
 }
 
 /* Finds the lightest edge of each pair of vertices. */
-static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_memory &m,
-                                                  int round, uint32_t n)
+static QFZ_DEVICE void find_pairs(const qfz_gpu_forest &f, last_memory &m, int round, uint32_t n)
 {
     for (uint32_t i = threadIdx.x; i < PAIRS; i += TAIL_THREADS)
         m.pair[i] = QFZ_NONE;
@@ -427,7 +421,7 @@ static __device__ __forceinline__ void find_pairs(const qfz_gpu_forest &f, last_
 /* The component to which component c hooks itself: the one at the other end of its lightest edge.
  * Component c itself if it has no edge, or if the other component, with a greater number, chose the
  * same edge. */
-static __device__ __forceinline__ uint32_t last_hook(const last_memory &m, uint32_t c)
+static QFZ_DEVICE uint32_t last_hook(const last_memory &m, uint32_t c)
 {
     const weight key = m.best[c];
     if (key == NO_WEIGHT) return c;
@@ -437,8 +431,7 @@ static __device__ __forceinline__ uint32_t last_hook(const last_memory &m, uint3
 }
 
 /* Runs rounds on the pairs until no pair lies in two components. */
-static __device__ __forceinline__ void finish(const qfz_gpu_forest &f, last_memory &m, int round,
-                                              uint32_t n)
+static QFZ_DEVICE void finish(const qfz_gpu_forest &f, last_memory &m, int round, uint32_t n)
 {
     const uint32_t c = threadIdx.x; /* a component, if c < n */
     const uint32_t *const origin = f.origin[round % 2];

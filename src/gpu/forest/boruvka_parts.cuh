@@ -46,8 +46,7 @@ struct qfz_block_box {
     int32_t y, x, h, w;
 };
 
-static __device__ __forceinline__ qfz_block_box qfz_block_of(const qfz_gpu_forest &forest,
-                                                             uint32_t block)
+QFZ_DEVICE qfz_block_box qfz_block_of(const qfz_gpu_forest &forest, uint32_t block)
 {
     qfz_block_box box;
     box.y = (int32_t)(block / (uint32_t)forest.n_x) * QFZ_SIDE;
@@ -59,20 +58,19 @@ static __device__ __forceinline__ qfz_block_box qfz_block_of(const qfz_gpu_fores
 
 /* The number of ring pixel (y, x), as in core/box.h; then the size of a ring, and the pixel of a
  * number. */
-static __device__ __forceinline__ int32_t qfz_ring_number(int32_t h, int32_t w, int32_t y,
-                                                          int32_t x)
+QFZ_DEVICE int32_t qfz_ring_number(int32_t h, int32_t w, int32_t y, int32_t x)
 {
     if (y == 0) return x;
     if (y == h - 1) return w + x;
     return x == 0 ? 2 * w + y - 1 : 2 * w + (h - 2) + y - 1;
 }
 
-static __device__ __forceinline__ int32_t qfz_ring_count(int32_t h, int32_t w)
+QFZ_DEVICE int32_t qfz_ring_count(int32_t h, int32_t w)
 {
     return h <= 2 ? h * w : 2 * w + (w == 1 ? 1 : 2) * (h - 2);
 }
 
-static __device__ __forceinline__ int2 qfz_ring_pixel(int32_t h, int32_t w, int32_t i) /* x, y */
+QFZ_DEVICE int2 qfz_ring_pixel(int32_t h, int32_t w, int32_t i) /* x, y */
 {
     if (i < w || h == 1) return make_int2(i, 0);
     if (i < 2 * w) return make_int2(i - w, h - 1);
@@ -81,8 +79,7 @@ static __device__ __forceinline__ int2 qfz_ring_pixel(int32_t h, int32_t w, int3
 }
 
 /* The index in forest->rim of pixel (y, x) of the tile, which is on the rim of its block. */
-static __device__ __forceinline__ uint32_t qfz_rim_place(const qfz_gpu_forest &forest, int32_t y,
-                                                         int32_t x)
+QFZ_DEVICE uint32_t qfz_rim_place(const qfz_gpu_forest &forest, int32_t y, int32_t x)
 {
     const int32_t in_y = y & (QFZ_SIDE - 1), in_x = x & (QFZ_SIDE - 1);
     const int32_t h = min((int)QFZ_SIDE, forest.h - (y - in_y));
@@ -107,23 +104,20 @@ template <> struct qfz_top_of<unsigned long long> {
 /* The levels of row y of a block, then its components; TOP is the type of levels.  Rows are
  * qfz_px_pitch<TOP>() items apart in both. */
 template <typename TOP>
-static __device__ __forceinline__ TOP *qfz_tops(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                int32_t y)
+QFZ_DEVICE TOP *qfz_tops(const qfz_gpu_forest &forest, qfz_block_box box, int32_t y)
 {
     const int64_t first_px = (int64_t)(box.y + y) * forest.w + box.x;
     return static_cast<TOP *>(forest.top) + first_px * (int64_t)(4 / sizeof(TOP));
 }
 
 template <typename TOP>
-static __device__ __forceinline__ uint16_t *qfz_comps(const qfz_gpu_forest &forest,
-                                                      qfz_block_box box, int32_t y)
+QFZ_DEVICE uint16_t *qfz_comps(const qfz_gpu_forest &forest, qfz_block_box box, int32_t y)
 {
     if (sizeof(TOP) == 4) return forest.comp + ((int64_t)(box.y + y) * forest.w + box.x);
     return reinterpret_cast<uint16_t *>(qfz_tops<TOP>(forest, box, y)) + box.w;
 }
 
-template <typename TOP>
-static __device__ __forceinline__ int64_t qfz_px_pitch(const qfz_gpu_forest &forest)
+template <typename TOP> QFZ_DEVICE int64_t qfz_px_pitch(const qfz_gpu_forest &forest)
 {
     return forest.w * (int64_t)(4 / sizeof(TOP));
 }
@@ -132,8 +126,7 @@ static __device__ __forceinline__ int64_t qfz_px_pitch(const qfz_gpu_forest &for
 
 /* The hook of component c of a block, level << 16 | step. */
 template <typename KEY>
-static __device__ __forceinline__ KEY qfz_hook_at(const qfz_gpu_forest &forest, uint32_t block,
-                                                  uint32_t c)
+QFZ_DEVICE KEY qfz_hook_at(const qfz_gpu_forest &forest, uint32_t block, uint32_t c)
 {
     const int64_t i = (int64_t)block * forest.comp_room + c;
     if constexpr (sizeof(KEY) == sizeof(uint32_t)) return forest.hooks[i];
@@ -141,8 +134,7 @@ static __device__ __forceinline__ KEY qfz_hook_at(const qfz_gpu_forest &forest, 
 }
 
 template <typename KEY>
-static __device__ __forceinline__ void qfz_set_hook(const qfz_gpu_forest &forest, uint32_t block,
-                                                    uint32_t c, KEY hook)
+QFZ_DEVICE void qfz_set_hook(const qfz_gpu_forest &forest, uint32_t block, uint32_t c, KEY hook)
 {
     const int64_t i = (int64_t)block * forest.comp_room + c;
     const bool wide = sizeof(KEY) > sizeof(uint32_t);
@@ -152,15 +144,14 @@ static __device__ __forceinline__ void qfz_set_hook(const qfz_gpu_forest &forest
 
 /* ---- Levels of the graph's edges ------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint32_t qfz_edge_level(const qfz_gpu_forest &forest, int list,
-                                                          uint64_t edge)
+QFZ_DEVICE uint32_t qfz_edge_level(const qfz_gpu_forest &forest, int list, uint64_t edge)
 {
     if (forest.wide) return static_cast<const uint32_t *>(forest.level[list])[edge];
     return static_cast<const uint16_t *>(forest.level[list])[edge];
 }
 
-static __device__ __forceinline__ void qfz_set_edge_level(const qfz_gpu_forest &forest, int list,
-                                                          uint64_t edge, uint32_t level)
+QFZ_DEVICE void qfz_set_edge_level(const qfz_gpu_forest &forest, int list, uint64_t edge,
+                                   uint32_t level)
 {
     if (forest.wide)
         static_cast<uint32_t *>(forest.level[list])[edge] = level;
@@ -172,7 +163,7 @@ static __device__ __forceinline__ void qfz_set_edge_level(const qfz_gpu_forest &
 
 /* *word = min(*word, value).  The read avoids most atomic operations, because most values are not
  * smaller.  It may be stale; a stale value is not below the word, so no minimum is lost. */
-template <typename KEY> static __device__ __forceinline__ void qfz_lower(KEY *word, KEY value)
+template <typename KEY> QFZ_DEVICE void qfz_lower(KEY *word, KEY value)
 {
     if (value < *static_cast<volatile KEY *>(word)) atomicMin(word, value);
 }
@@ -181,14 +172,14 @@ template <typename KEY> static __device__ __forceinline__ void qfz_lower(KEY *wo
 
 /* atomicAdd() by one lane.  threadIdx.y is 0, but not at compile time: if the compiler saw that all
  * lanes have the same address, it would add code that aggregates their additions. */
-static __device__ __forceinline__ uint32_t qfz_add(uint32_t *counter, uint32_t n)
+QFZ_DEVICE uint32_t qfz_add(uint32_t *counter, uint32_t n)
 {
     return atomicAdd(counter + threadIdx.y, n);
 }
 
 /* Reserves n places after *counter for each lane of a warp, in one atomic operation; returns the
  * lane's first place.  All lanes of the warp call the function. */
-static __device__ __forceinline__ uint32_t qfz_take(uint32_t *counter, uint32_t n)
+QFZ_DEVICE uint32_t qfz_take(uint32_t *counter, uint32_t n)
 {
     const uint32_t all = 0xffffffffu;
     const int lane = (int)(threadIdx.x % QFZ_WARP);
@@ -204,7 +195,7 @@ static __device__ __forceinline__ uint32_t qfz_take(uint32_t *counter, uint32_t 
 }
 
 /* The same for one place, or none. */
-static __device__ __forceinline__ uint32_t qfz_take_one(uint32_t *counter, bool wants)
+QFZ_DEVICE uint32_t qfz_take_one(uint32_t *counter, bool wants)
 {
     const unsigned who = __ballot_sync(0xffffffffu, wants);
     const unsigned lane = threadIdx.x % QFZ_WARP;

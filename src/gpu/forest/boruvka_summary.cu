@@ -39,8 +39,7 @@ static climbers carve(int64_t n, qfz_carve *room)
 
 /* The word of the cheapest pixel at a vertex, one for each piece of the ring between cuts; in the
  * memory of best[0], which is free once the forest is complete. */
-static __device__ __forceinline__ weight *cheapest_at(const qfz_gpu_forest &f, uint32_t vertex,
-                                                      uint32_t i)
+static QFZ_DEVICE weight *cheapest_at(const qfz_gpu_forest &f, uint32_t vertex, uint32_t i)
 {
     uint32_t piece = 0;
     while (piece < (uint32_t)f.n_cuts && i >= f.cut[piece])
@@ -73,8 +72,8 @@ static __global__ void __launch_bounds__(THREADS) k_seat(qfz_gpu_forest f, climb
 
 /* Returns true if pixel i is to be linked to pixel *other; else moves it up if its vertex hooked
  * itself in this round. */
-static __device__ __forceinline__ bool links_or_moves(const qfz_gpu_forest &f, const climbers &c,
-                                                      uint32_t i, uint32_t round, uint32_t *other)
+static QFZ_DEVICE bool links_or_moves(const qfz_gpu_forest &f, const climbers &c, uint32_t i,
+                                      uint32_t round, uint32_t *other)
 {
     const uint32_t vertex = c.vertex[i];
     if (vertex == QFZ_NONE) return false;

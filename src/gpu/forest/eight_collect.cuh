@@ -12,8 +12,8 @@
 /* Fills leave[] for the pixels of the first or the last row. An edge to the left of the first
  * column is handled with that column. */
 template <bool FULL>
-static __device__ __forceinline__ void show_leaving_row(eight_work &w, const eight_levels &l,
-                                                        const eight_there &there, bool top)
+QFZ_DEVICE void show_leaving_row(eight_work &w, const eight_levels &l, const eight_there &there,
+                                 bool top)
 {
     const int i = top ? 0 : EIGHT_ROWS;
     const uint32_t straight = top ? l.down[0] : l.down[EIGHT_ROWS];
@@ -38,8 +38,7 @@ static __device__ __forceinline__ void show_leaving_row(eight_work &w, const eig
 
 /* Stores the levels of the leaving edges that belong to this block (block_leaving.cuh). */
 template <bool FULL>
-static __device__ __forceinline__ void show_leaving(eight_work &w, const eight_levels &l,
-                                                    const eight_there &there)
+QFZ_DEVICE void show_leaving(eight_work &w, const eight_levels &l, const eight_there &there)
 {
     auto column = [&](int kind, const uint32_t level[EIGHT_ROWS]) {
         uint2 *const four = reinterpret_cast<uint2 *>(w.m.leaving.level[kind]) + w.warp;
@@ -69,8 +68,7 @@ static __device__ __forceinline__ void show_leaving(eight_work &w, const eight_l
 /* is_leaving(): true if the thread's edge out of the block (block_leaving.cuh) exists and is
  * needed. leaving_level(): its level. */
 template <typename KEY>
-static __device__ __forceinline__ bool
-is_leaving(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
+QFZ_DEVICE bool is_leaving(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE, row = place % EIGHT_ROWS;
     const int at = kind == QFZ_LEAVING_RIGHT                                          ? AT_RIGHT
@@ -86,8 +84,7 @@ is_leaving(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 }
 
 template <typename KEY>
-static __device__ __forceinline__ uint32_t
-leaving_level(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
+QFZ_DEVICE uint32_t leaving_level(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int kind = w.thread / QFZ_SIDE, place = w.thread % QFZ_SIDE;
     if (kind == QFZ_LEAVING_RIGHT_UP && place == QFZ_SIDE - 1) return w.m.leaving.corner;
@@ -96,8 +93,7 @@ leaving_level(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 
 /* The edge in leave[] of the thread's pixel (block_graph.cuh). */
 template <typename KEY>
-static __device__ __forceinline__ first_edge
-first_edge_of(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
+QFZ_DEVICE first_edge first_edge_of(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
     const int which = (int)(w.m.leave[w.thread] & 3), aside = which - 1; /* -1: up, or to the
@@ -121,8 +117,7 @@ first_edge_of(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 
 /* Stores the ways of a thread's pixels in shared memory, twice: roots are found in one copy while
  * words of the other are replaced by component numbers. */
-template <typename WORK>
-static __device__ __forceinline__ void publish(WORK &w, const eight_chosen &p)
+template <typename WORK> QFZ_DEVICE void publish(WORK &w, const eight_chosen &p)
 {
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
@@ -132,8 +127,7 @@ static __device__ __forceinline__ void publish(WORK &w, const eight_chosen &p)
 }
 
 /* Of two pixels that chose each other the first is the root: the mask of a thread's roots. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const eight_chosen &p)
+template <typename WORK> QFZ_DEVICE uint32_t roots_of(const WORK &w, const eight_chosen &p)
 {
     const uint32_t self = own_pixels(w);
     uint32_t other = 0; /* pixels whose choice did not choose them back */
@@ -148,8 +142,7 @@ static __device__ __forceinline__ uint32_t roots_of(const WORK &w, const eight_c
 
 /* ---- Collect --------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ void copy_levels(const eight_levels &l,
-                                                   eight_edges<eight_work> &edges)
+QFZ_DEVICE void copy_levels(const eight_levels &l, eight_edges<eight_work> &edges)
 {
 #pragma unroll
     for (int j = 0; j < EIGHT_ROWS; j++) {
@@ -162,8 +155,7 @@ static __device__ __forceinline__ void copy_levels(const eight_levels &l,
 
 /* Removes the edges that the warp above drops, once all warps have stored at_seam[], and stores the
  * needed edges of the last column and row. */
-template <typename WORK>
-static __device__ __forceinline__ void show_needed(WORK &w, eight_edges<WORK> &edges)
+template <typename WORK> QFZ_DEVICE void show_needed(WORK &w, eight_edges<WORK> &edges)
 {
     edges.needed &= ~drops_above(w);
     if (w.lane == QFZ_WARP - 1) w.m.leaving.right[w.warp] = edges.needed;
@@ -171,7 +163,7 @@ static __device__ __forceinline__ void show_needed(WORK &w, eight_edges<WORK> &e
 }
 
 /* The mask of a thread's edges between two pixels of the block. */
-template <typename WORK> static __device__ __forceinline__ uint32_t edges_inside(const WORK &w)
+template <typename WORK> QFZ_DEVICE uint32_t edges_inside(const WORK &w)
 {
     const uint32_t in_last_row = (1u << AT_DOWN | 1u << AT_DIAGONAL | 1u << AT_ANTI)
                                  << (EIGHT_ROWS - 1);
@@ -183,8 +175,8 @@ template <typename WORK> static __device__ __forceinline__ uint32_t edges_inside
 
 /* The mask of edges whose two pixels have different words. word: a thread's words and those of the
  * row below; right: one place to the right. */
-static __device__ __forceinline__ uint32_t differing(const uint32_t word[EIGHT_ROWS + 1],
-                                                     const uint32_t right[EIGHT_ROWS + 1])
+QFZ_DEVICE uint32_t differing(const uint32_t word[EIGHT_ROWS + 1],
+                              const uint32_t right[EIGHT_ROWS + 1])
 {
     uint32_t bits = 0;
 #pragma unroll
@@ -197,8 +189,7 @@ static __device__ __forceinline__ uint32_t differing(const uint32_t word[EIGHT_R
     return bits;
 }
 
-static __device__ __forceinline__ void to_the_right(const uint32_t word[EIGHT_ROWS + 1],
-                                                    uint32_t right[EIGHT_ROWS + 1])
+QFZ_DEVICE void to_the_right(const uint32_t word[EIGHT_ROWS + 1], uint32_t right[EIGHT_ROWS + 1])
 {
 #pragma unroll
     for (int j = 0; j <= EIGHT_ROWS; j++)
@@ -208,8 +199,8 @@ static __device__ __forceinline__ void to_the_right(const uint32_t word[EIGHT_RO
 /* Appends the edges that are needed and join two components to the list; returns the mask of all
  * edges that join two components. */
 template <typename WORK>
-static __device__ __forceinline__ uint32_t collect(WORK &w, const eight_edges<WORK> &edges,
-                                                   const uint32_t comp[EIGHT_ROWS + 1])
+QFZ_DEVICE uint32_t collect(WORK &w, const eight_edges<WORK> &edges,
+                            const uint32_t comp[EIGHT_ROWS + 1])
 {
     typedef typename WORK::LEVEL LEVEL;
     enum { BYTES = sizeof(LEVEL), ENDS_TO_LEVEL = sizeof(uint32_t) / BYTES };
@@ -251,9 +242,9 @@ struct eight_way {
     enum { BLOCKS = 2, SHOWS_TOPS = false };
 
     template <bool FULL, typename SOURCE>
-    static __device__ __forceinline__ void
-    first_round(WORK &w, const SOURCE &source, typename SOURCE::values &in, CHOSEN &p,
-                pair16 top[EIGHT_ROWS], EDGES &edges, THERE &there)
+    static QFZ_DEVICE void first_round(WORK &w, const SOURCE &source, typename SOURCE::values &in,
+                                       CHOSEN &p, pair16 top[EIGHT_ROWS], EDGES &edges,
+                                       THERE &there)
     {
         eight_levels l;
         if (!FULL) load_some(w, source.image, in);

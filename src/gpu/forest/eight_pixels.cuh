@@ -44,7 +44,7 @@ enum { WAY_WAITS = 0x8000, WAY_NONE = 0x4000 };
 static const uint32_t WAY_SELF = 256, WAY_LATER = 256, WAY_OUT = WAY_WAITS | WAY_SELF;
 static const uint32_t EIGHT_NONE = 0xffff0000u | WAY_NONE | WAY_OUT;
 
-static __device__ __forceinline__ uint32_t way_to(int dy, int dx)
+QFZ_DEVICE uint32_t way_to(int dy, int dx)
 {
     return WAY_SELF + (uint32_t)(2 * (dy * QFZ_SIDE + dx));
 }
@@ -55,15 +55,14 @@ struct out_place {
     int32_t y, x, step;
 };
 
-static __device__ __forceinline__ out_place out_of(const eight_work &w)
+QFZ_DEVICE out_place out_of(const eight_work &w)
 {
     const bool left = w.lane < EIGHT_ROWS;
     return {w.box.y + w.warp * EIGHT_ROWS + w.lane % EIGHT_ROWS,
             left ? w.box.x : w.box.x + QFZ_SIDE - 1, left ? -1 : 1};
 }
 
-template <typename T>
-static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const band_image<T> &image)
+template <typename T> QFZ_DEVICE uint32_t key_out(const eight_work &w, const band_image<T> &image)
 {
     const out_place p = out_of(w);
     uint32_t key = EIGHT_NONE, valid = 0;
@@ -78,8 +77,7 @@ static __device__ __forceinline__ uint32_t key_out(const eight_work &w, const ba
 }
 
 template <typename T>
-static __device__ __forceinline__ void load_full(const eight_work &w, const band_image<T> &image,
-                                                 eight_values &in)
+QFZ_DEVICE void load_full(const eight_work &w, const band_image<T> &image, eight_values &in)
 {
     const int32_t y0 = w.box.y + w.warp * EIGHT_ROWS, x0 = w.box.x + 2 * w.lane;
     const T *row = image.pixels + (int64_t)(y0 - 1) * w.forest.w + x0;
@@ -101,8 +99,7 @@ static __device__ __forceinline__ void load_full(const eight_work &w, const band
 }
 
 template <typename T>
-static __device__ __forceinline__ void load_some(const eight_work &w, const band_image<T> &image,
-                                                 eight_values &in)
+QFZ_DEVICE void load_some(const eight_work &w, const band_image<T> &image, eight_values &in)
 {
     const bool last = w.lane == QFZ_WARP - 1, beside = last || w.lane == 0;
     const int32_t y0 = w.box.y + w.warp * EIGHT_ROWS, x0 = w.box.x + 2 * w.lane;
@@ -126,15 +123,14 @@ static __device__ __forceinline__ void load_some(const eight_work &w, const band
 
 /* The mask of edges between two pixels of the masks own and right; these have the thread's rows and
  * the row below, `right` is one place to the right. */
-static __device__ __forceinline__ uint32_t edges_of(uint32_t own, uint32_t right)
+QFZ_DEVICE uint32_t edges_of(uint32_t own, uint32_t right)
 {
     return (own & right & FOUR_ROWS) << AT_RIGHT | (own & own >> 1 & FOUR_ROWS) << AT_DOWN |
            (own & right >> 1 & FOUR_ROWS) << AT_DIAGONAL |
            (right & own >> 1 & FOUR_ROWS) << AT_ANTI;
 }
 
-static __device__ __forceinline__ eight_there find_there(const eight_work &w,
-                                                         const eight_values &in)
+QFZ_DEVICE eight_there find_there(const eight_work &w, const eight_values &in)
 {
     const uint32_t v = in.valid, r = in.r_valid;
     eight_there there = {v & r, v & v >> 1, v & r >> 1, r & v >> 1, 0, 0, v, r};
@@ -155,8 +151,7 @@ struct eight_levels {
 
 /* The levels of two edges whose pixels are the halves of two words. Sets a bit in *over for each
  * edge whose first pixel is the greater. */
-static __device__ __forceinline__ uint32_t level_of(uint32_t first, uint32_t second, int row,
-                                                    uint32_t *over)
+QFZ_DEVICE uint32_t level_of(uint32_t first, uint32_t second, int row, uint32_t *over)
 {
     const uint32_t most = __vmaxu2(first, second);
     if (row >= 0) *over += ones_of(most ^ second) << row;
@@ -177,9 +172,8 @@ struct eight_drops {
  * Each mask has a bit where an edge's first pixel is the greater; the masks of edges to the right
  * include the row after the thread's last. */
 template <bool FULL>
-static __device__ __forceinline__ eight_drops find_drops(const eight_there &there, uint32_t right,
-                                                         uint32_t down, uint32_t diagonal,
-                                                         uint32_t anti, uint32_t side)
+QFZ_DEVICE eight_drops find_drops(const eight_there &there, uint32_t right, uint32_t down,
+                                  uint32_t diagonal, uint32_t anti, uint32_t side)
 {
     uint32_t a = FOUR_ROWS, b = a, c = a, d = a;
     if (!FULL) {
@@ -199,8 +193,7 @@ static __device__ __forceinline__ eight_drops find_drops(const eight_there &ther
 
 /* The mask of a thread's edges that its own and its left neighbour's squares drop. at_seam[]
  * receives what the warp's last squares drop of the next warp's first row. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t dropped(WORK &w, const eight_drops &drops)
+template <typename WORK> QFZ_DEVICE uint32_t dropped(WORK &w, const eight_drops &drops)
 {
     const uint32_t side = drops.side & FOUR_ROWS, before = __shfl_up_sync(ALL_LANES, side, 1);
     const uint32_t of_left = side << 16 | (w.lane == 0 ? 0 : before >> 16);
@@ -216,8 +209,8 @@ static __device__ __forceinline__ uint32_t dropped(WORK &w, const eight_drops &d
 /* Computes the levels; returns the edges that exist and are needed, as far as the thread can
  * decide. */
 template <bool FULL>
-static __device__ __forceinline__ uint32_t find_levels(eight_work &w, const eight_values &in,
-                                                       const eight_there &there, eight_levels &l)
+QFZ_DEVICE uint32_t find_levels(eight_work &w, const eight_values &in, const eight_there &there,
+                                eight_levels &l)
 {
     uint32_t right = 0, down = 0, diagonal = 0, anti = 0, side = 0;
 #pragma unroll
@@ -236,7 +229,7 @@ static __device__ __forceinline__ uint32_t find_levels(eight_work &w, const eigh
 }
 
 /* The edges to the right in the warp's first row that the warp above drops. */
-template <typename WORK> static __device__ __forceinline__ uint32_t drops_above(const WORK &w)
+template <typename WORK> QFZ_DEVICE uint32_t drops_above(const WORK &w)
 {
     if (w.warp == 0) return 0;
     const uint2 above = w.m.at_seam[w.warp - 1];
@@ -255,15 +248,14 @@ struct eight_chosen {
 /* The key of an edge, half C of a word of levels, if it exists (bit `bit` of `exists`), else
  * EIGHT_NONE. */
 template <bool FULL, int C>
-static __device__ __forceinline__ uint32_t key_if(uint32_t levels, uint32_t way, uint32_t exists,
-                                                  int bit)
+QFZ_DEVICE uint32_t key_if(uint32_t levels, uint32_t way, uint32_t exists, int bit)
 {
     const uint32_t key = key_of<C>(levels, way);
     return FULL || (exists >> (bit + 16 * C) & 1) ? key : EIGHT_NONE;
 }
 
 /* The key in the form of leave[]. */
-static __device__ __forceinline__ uint32_t key_to_leave(const eight_work &w, uint32_t key)
+QFZ_DEVICE uint32_t key_to_leave(const eight_work &w, uint32_t key)
 {
     return key & WAY_NONE ? w.NO_KEY : (key & 0xffff0003u) | LEAVES;
 }
@@ -273,7 +265,7 @@ struct eight_ways {
     uint32_t up_left, up, up_right, left, right, down_left, down, down_right;
 };
 
-template <typename WORK> static __device__ __forceinline__ eight_ways ways_of(const WORK &w, int j)
+template <typename WORK> QFZ_DEVICE eight_ways ways_of(const WORK &w, int j)
 {
     const uint32_t zero = threadIdx.y; /* 0; opaque to the compiler, so that codes stay in
                                         * registers */
@@ -293,9 +285,8 @@ template <typename WORK> static __device__ __forceinline__ eight_ways ways_of(co
 
 /* The least key of the edges of row j from column C + 1 to column C, as ways to the left. */
 template <bool FULL, int C>
-static __device__ __forceinline__ uint32_t least_to_left(const eight_levels &l,
-                                                         const eight_there &there, int j,
-                                                         const eight_ways &to)
+QFZ_DEVICE uint32_t least_to_left(const eight_levels &l, const eight_there &there, int j,
+                                  const eight_ways &to)
 {
     const uint32_t up = key_if<FULL, C>(l.diagonal[j], to.up_left, there.diagonal, j);
     const uint32_t left = key_if<FULL, C>(l.right[j], to.left, there.right, j + 1);
@@ -305,9 +296,8 @@ static __device__ __forceinline__ uint32_t least_to_left(const eight_levels &l,
 
 /* The least key of the ways to the right from column C. */
 template <bool FULL, int C>
-static __device__ __forceinline__ uint32_t least_to_right(const eight_levels &l,
-                                                          const eight_there &there, int j,
-                                                          const eight_ways &to)
+QFZ_DEVICE uint32_t least_to_right(const eight_levels &l, const eight_there &there, int j,
+                                   const eight_ways &to)
 {
     const uint32_t up = key_if<FULL, C>(l.anti[j], to.up_right, there.anti, j);
     const uint32_t right = key_if<FULL, C>(l.right[j], to.right, there.right, j + 1);
@@ -317,9 +307,8 @@ static __device__ __forceinline__ uint32_t least_to_right(const eight_levels &l,
 
 /* The least key of the ways straight up and down. */
 template <bool FULL, int C>
-static __device__ __forceinline__ uint32_t least_straight(const eight_levels &l,
-                                                          const eight_there &there, int j,
-                                                          const eight_ways &to)
+QFZ_DEVICE uint32_t least_straight(const eight_levels &l, const eight_there &there, int j,
+                                   const eight_ways &to)
 {
     return min(key_if<FULL, C>(l.down[j], to.up, there.down, j),
                key_if<FULL, C>(l.down[j + 1], to.down, there.down, j + 1));
@@ -328,9 +317,8 @@ static __device__ __forceinline__ uint32_t least_straight(const eight_levels &l,
 /* Chooses a way for each pixel of a thread; top: the levels of the chosen edges, 0 for a pixel that
  * waits. */
 template <bool FULL>
-static __device__ __forceinline__ void choose(eight_work &w, const eight_values &in,
-                                              const eight_levels &l, const eight_there &there,
-                                              eight_chosen &p, pair16 top[EIGHT_ROWS])
+QFZ_DEVICE void choose(eight_work &w, const eight_values &in, const eight_levels &l,
+                       const eight_there &there, eight_chosen &p, pair16 top[EIGHT_ROWS])
 {
     const bool last = w.lane == QFZ_WARP - 1;
     const uint32_t self = own_pixels(w);

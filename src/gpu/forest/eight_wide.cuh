@@ -25,11 +25,11 @@ typedef eight_edges<eight_wide_work> eight_wide_edges;
 
 /* ---- One band -------------------------------------------------------------------------------- */
 
-template <typename T> static __device__ __forceinline__ bool is_over(uint32_t a, uint32_t b)
+template <typename T> QFZ_DEVICE bool is_over(uint32_t a, uint32_t b)
 {
     return (T)a > (T)b;
 }
-template <> __device__ __forceinline__ bool is_over<float>(uint32_t a, uint32_t b)
+template <> QFZ_DEVICE bool is_over<float>(uint32_t a, uint32_t b)
 {
     return __uint_as_float(a) > __uint_as_float(b);
 }
@@ -56,14 +56,13 @@ template <typename T> struct eight_band {
         uint32_t right, down, diagonal, anti, side;
     };
 
-    __device__ __forceinline__ bool load(const eight_wide_work &w, values &in) const
+    QFZ_DEVICE bool load(const eight_wide_work &w, values &in) const
     {
         return load_band(w, band, in);
     }
 
     template <bool FAST>
-    static __device__ __forceinline__ row_values row(const eight_wide_work &w, const values &in,
-                                                     int i)
+    static QFZ_DEVICE row_values row(const eight_wide_work &w, const values &in, int i)
     {
         const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
         const uint32_t side = side_of(w, in.side, i);
@@ -84,16 +83,15 @@ template <typename T> struct eight_band {
 
     /* The level between pixel k of one row and pixel l of another. */
     template <bool FAST>
-    static __device__ __forceinline__ uint32_t level(const row_values &a, int k,
-                                                     const row_values &b, int l)
+    static QFZ_DEVICE uint32_t level(const row_values &a, int k, const row_values &b, int l)
     {
         const uint32_t level = level_between<T, FAST>(a.v[k], b.v[l]);
         return FAST || (a.there[k] && b.there[l]) ? level : QFZ_NONE;
     }
 
     template <bool FAST>
-    __device__ __forceinline__ void right(const eight_wide_work &, const row_values &row, int,
-                                          uint32_t level_of[3]) const
+    QFZ_DEVICE void right(const eight_wide_work &, const row_values &row, int,
+                          uint32_t level_of[3]) const
     {
 #pragma unroll
         for (int k = 0; k < 3; k++)
@@ -101,8 +99,8 @@ template <typename T> struct eight_band {
     }
 
     template <bool FAST>
-    __device__ __forceinline__ wide_between between(const eight_wide_work &, const row_values &row,
-                                                    const row_values &below, int) const
+    QFZ_DEVICE wide_between between(const eight_wide_work &, const row_values &row,
+                                    const row_values &below, int) const
     {
         wide_between l;
 #pragma unroll
@@ -115,9 +113,8 @@ template <typename T> struct eight_band {
     }
 
     /* Compares the pixels of the squares that begin in row j of the thread. */
-    __device__ __forceinline__ void look(const eight_wide_work &, squares &s, int j,
-                                         const row_values &row, const row_values &below,
-                                         const uint32_t[3], const wide_between &) const
+    QFZ_DEVICE void look(const eight_wide_work &, squares &s, int j, const row_values &row,
+                         const row_values &below, const uint32_t[3], const wide_between &) const
     {
         auto bit = [](const row_values &a, int k, const row_values &b, int l, uint32_t mask) {
             return is_over<T>(a.v[k], b.v[l]) ? mask : 0u;
@@ -136,8 +133,8 @@ template <typename T> struct eight_band {
     }
 
     template <bool FAST>
-    static __device__ __forceinline__ eight_drops drops(const eight_wide_work &w, const values &in,
-                                                        const squares &s)
+    static QFZ_DEVICE eight_drops drops(const eight_wide_work &w, const values &in,
+                                        const squares &s)
     {
         eight_there there = {};
         if (!FAST) {
@@ -149,7 +146,7 @@ template <typename T> struct eight_band {
     }
 
     template <bool FINITE>
-    static __device__ __forceinline__ void find_inside(const uint32_t v[][2], eight_wide_edges &e)
+    static QFZ_DEVICE void find_inside(const uint32_t v[][2], eight_wide_edges &e)
     {
         uint32_t next = of_next_lane(v[0][0]);
 #pragma unroll
@@ -169,7 +166,7 @@ template <typename T> struct eight_band {
     }
 
     template <bool FULL>
-    __device__ __forceinline__ void load_again(const eight_wide_work &w, eight_wide_edges &e) const
+    QFZ_DEVICE void load_again(const eight_wide_work &w, eight_wide_edges &e) const
     {
         load_edges<FULL>(w, *this, e);
     }
@@ -193,20 +190,19 @@ struct eight_keys {
     };
     typedef eight_drops squares;
 
-    __device__ __forceinline__ bool load(const eight_wide_work &w, values &) const
+    QFZ_DEVICE bool load(const eight_wide_work &w, values &) const
     {
         return is_inside(w);
     }
 
     template <bool FAST>
-    static __device__ __forceinline__ row_values row(const eight_wide_work &, const values &, int)
+    static QFZ_DEVICE row_values row(const eight_wide_work &, const values &, int)
     {
         return {};
     }
 
     /* The level of the edge that starts in row j of the thread at column c. */
-    __device__ __forceinline__ uint32_t at(const eight_wide_work &w, int direction, int j,
-                                           int c) const
+    QFZ_DEVICE uint32_t at(const eight_wide_work &w, int direction, int j, int c) const
     {
         const int32_t y = w.box.y + w.warp * EIGHT_ROWS + j, x = w.box.x + 2 * w.lane + c;
         if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return QFZ_NONE;
@@ -214,8 +210,8 @@ struct eight_keys {
     }
 
     template <bool FAST>
-    __device__ __forceinline__ void right(const eight_wide_work &w, const row_values &, int j,
-                                          uint32_t level_of[3]) const
+    QFZ_DEVICE void right(const eight_wide_work &w, const row_values &, int j,
+                          uint32_t level_of[3]) const
     {
 #pragma unroll
         for (int k = 0; k < 3; k++)
@@ -223,8 +219,8 @@ struct eight_keys {
     }
 
     template <bool FAST>
-    __device__ __forceinline__ wide_between between(const eight_wide_work &w, const row_values &,
-                                                    const row_values &, int j) const
+    QFZ_DEVICE wide_between between(const eight_wide_work &w, const row_values &,
+                                    const row_values &, int j) const
     {
         wide_between l;
 #pragma unroll
@@ -236,9 +232,9 @@ struct eight_keys {
         return l;
     }
 
-    __device__ __forceinline__ void look(const eight_wide_work &w, squares &s, int j,
-                                         const row_values &, const row_values &,
-                                         const uint32_t right_of[3], const wide_between &l) const
+    QFZ_DEVICE void look(const eight_wide_work &w, squares &s, int j, const row_values &,
+                         const row_values &, const uint32_t right_of[3],
+                         const wide_between &l) const
     {
 #pragma unroll
         for (int c = 0; c < 2; c++) {
@@ -261,14 +257,13 @@ struct eight_keys {
     }
 
     template <bool FAST>
-    static __device__ __forceinline__ eight_drops drops(const eight_wide_work &, const values &,
-                                                        const squares &s)
+    static QFZ_DEVICE eight_drops drops(const eight_wide_work &, const values &, const squares &s)
     {
         return s;
     }
 
     template <bool FULL>
-    __device__ __forceinline__ void load_again(const eight_wide_work &w, eight_wide_edges &e) const
+    QFZ_DEVICE void load_again(const eight_wide_work &w, eight_wide_edges &e) const
     {
 #pragma unroll
         for (int j = 0; j < EIGHT_ROWS; j++)

@@ -20,8 +20,7 @@ struct wide_around {
  * columns, then those out of the block. Edges that leave the block in some lanes only are therefore
  * considered first. */
 template <int C>
-static __device__ __forceinline__ wide_choice choose_way(const eight_wide_work &w, int j,
-                                                         const wide_around &l)
+QFZ_DEVICE wide_choice choose_way(const eight_wide_work &w, int j, const wide_around &l)
 {
     const bool upmost = j == 0 && w.warp == 0;
     const bool lowest = j == EIGHT_ROWS - 1 && w.warp == eight_wide_work::WARPS - 1;
@@ -52,8 +51,8 @@ static __device__ __forceinline__ wide_choice choose_way(const eight_wide_work &
 /* Chooses the ways of row j. top: 0 for a pixel that waits, QFZ_NONE for one without edges, which
  * makes the saliency of all its edges QFZ_NONE. SURE: all edges have levels. */
 template <bool SURE>
-static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, uint32_t self,
-                                              const wide_around &l, eight_chosen &p, pair32 &top)
+QFZ_DEVICE void choose(const eight_wide_work &w, int j, uint32_t self, const wide_around &l,
+                       eight_chosen &p, pair32 &top)
 {
     const wide_choice best[2] = {choose_way<0>(w, j, l), choose_way<1>(w, j, l)};
 #pragma unroll
@@ -75,9 +74,8 @@ static __device__ __forceinline__ void choose(const eight_wide_work &w, int j, u
 
 /* The key of the lightest of three edges, whose numbers are of_first, of_second and of_third
  * (eight_collect.cuh). */
-static __device__ __forceinline__ eight_wide_work::KEY
-leaving_key(uint32_t first, uint32_t of_first, uint32_t second, uint32_t of_second, uint32_t third,
-            uint32_t of_third)
+QFZ_DEVICE eight_wide_work::KEY leaving_key(uint32_t first, uint32_t of_first, uint32_t second,
+                                            uint32_t of_second, uint32_t third, uint32_t of_third)
 {
     const uint32_t level = min(min(first, second), third);
     uint32_t which = 3;
@@ -89,7 +87,7 @@ leaving_key(uint32_t first, uint32_t of_first, uint32_t second, uint32_t of_seco
 }
 
 /* Fills leave[] for the first and the last column. */
-static __device__ __forceinline__ void show_sides(eight_wide_work &w, int j, const wide_around &l)
+QFZ_DEVICE void show_sides(eight_wide_work &w, int j, const wide_around &l)
 {
     const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
     const int row = w.warp * EIGHT_ROWS + j;
@@ -105,7 +103,7 @@ static __device__ __forceinline__ void show_sides(eight_wide_work &w, int j, con
 }
 
 /* The same for the first and the last row of the block. */
-static __device__ __forceinline__ void show_ends(eight_wide_work &w, int j, const wide_around &l)
+QFZ_DEVICE void show_ends(eight_wide_work &w, int j, const wide_around &l)
 {
     const int x = 2 * w.lane;
     if (j == 0 && w.warp == 0) {
@@ -129,7 +127,7 @@ static __device__ __forceinline__ void show_ends(eight_wide_work &w, int j, cons
 /* ---- The first round ------------------------------------------------------------------------- */
 
 /* Bits of the edges of row j that have a level. */
-static __device__ __forceinline__ uint32_t existing(int j, const wide_around &l)
+QFZ_DEVICE uint32_t existing(int j, const wide_around &l)
 {
     uint32_t bits = 0;
 #pragma unroll
@@ -155,9 +153,9 @@ struct eight_wide_way {
     enum { BLOCKS = 2, SHOWS_TOPS = false };
 
     template <bool FULL, typename SOURCE>
-    static __device__ __forceinline__ void
-    first_round(WORK &w, const SOURCE &source, const typename SOURCE::values &in, CHOSEN &p,
-                pair32 top[EIGHT_ROWS], EDGES &edges, THERE &)
+    static QFZ_DEVICE void first_round(WORK &w, const SOURCE &source,
+                                       const typename SOURCE::values &in, CHOSEN &p,
+                                       pair32 top[EIGHT_ROWS], EDGES &edges, THERE &)
     {
         const bool SURE = FULL && SOURCE::HAS_LEVELS;
         const uint32_t self = own_pixels(w);

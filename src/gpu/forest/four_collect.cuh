@@ -11,9 +11,8 @@
  * and thus not needed. Of the greatest of a square's four edges the last in the order top, left,
  * side (right), bottom is the heaviest, as in the order of edge ids. */
 template <bool FULL>
-static __device__ __forceinline__ void find_drops(const narrow_work &w, const narrow_levels &l,
-                                                  const narrow_there &there, uint32_t *right,
-                                                  uint32_t *down)
+QFZ_DEVICE void find_drops(const narrow_work &w, const narrow_levels &l, const narrow_there &there,
+                           uint32_t *right, uint32_t *down)
 {
     uint32_t not_bottom = 0, not_side = 0, not_left = 0, above = 0; /* squares in which this edge is
                                                                      * not the greatest */
@@ -47,9 +46,8 @@ static __device__ __forceinline__ void find_drops(const narrow_work &w, const na
 /* Stores the keys of the edges that leave the block. An edge that begins outside is not marked as
  * dropped here, but in the block where it begins. */
 template <bool FULL>
-static __device__ __forceinline__ void show_leaving(narrow_work &w, const narrow_levels &l,
-                                                    const narrow_there &there, uint32_t drop_r,
-                                                    uint32_t drop_d)
+QFZ_DEVICE void show_leaving(narrow_work &w, const narrow_levels &l, const narrow_there &there,
+                             uint32_t drop_r, uint32_t drop_d)
 {
     const bool left = w.lane == 0;
     if (left || w.lane == QFZ_WARP - 1) {
@@ -79,9 +77,8 @@ static __device__ __forceinline__ void show_leaving(narrow_work &w, const narrow
 }
 
 template <bool FULL>
-static __device__ __forceinline__ void find_edges(narrow_work &w, const narrow_levels &l,
-                                                  const narrow_there &there,
-                                                  four_edges<narrow_work> &edges)
+QFZ_DEVICE void find_edges(narrow_work &w, const narrow_levels &l, const narrow_there &there,
+                           four_edges<narrow_work> &edges)
 {
     uint32_t drop_r, drop_d, inside_r, inside_d;
     find_drops<FULL>(w, l, there, &drop_r, &drop_d);
@@ -105,14 +102,14 @@ struct narrow_settled {
     uint32_t comp[OWN_ROWS + 1], last_top[OWN_ROWS + 1 - FIRST_OWN];
     edge_masks between;
 
-    __device__ __forceinline__ void set_top(const narrow_work &w, int j, pair16 top)
+    QFZ_DEVICE void set_top(const narrow_work &w, int j, pair16 top)
     {
         if (j < FIRST_OWN)
             w.m.tops.two[j][w.thread] = top.two;
         else
             last_top[j - FIRST_OWN] = top.two;
     }
-    __device__ __forceinline__ pair16 top_at(const narrow_work &w, int j) const
+    QFZ_DEVICE pair16 top_at(const narrow_work &w, int j) const
     {
         return {j < FIRST_OWN ? w.m.tops.two[min(j, FIRST_OWN - 1)][w.thread]
                               : last_top[max(j, (int)FIRST_OWN) - FIRST_OWN]};
@@ -130,9 +127,8 @@ struct narrow_way {
     enum { BLOCKS = 4, SHOWS_TOPS = false };
 
     template <bool FULL, typename SOURCE>
-    static __device__ __forceinline__ void
-    first_round(WORK &w, const SOURCE &source, typename SOURCE::values &in, CHOSEN &p,
-                pair16 top[OWN_ROWS], EDGES &edges, THERE &there)
+    static QFZ_DEVICE void first_round(WORK &w, const SOURCE &source, typename SOURCE::values &in,
+                                       CHOSEN &p, pair16 top[OWN_ROWS], EDGES &edges, THERE &there)
     {
         narrow_levels l;
         if (!FULL) load_some(w, source.image, in);

@@ -16,7 +16,7 @@ struct narrow_there {
     uint32_t right, down, up, left, square, square_above, pixel;
 };
 
-static __device__ __forceinline__ uint32_t difference2(uint32_t a, uint32_t b)
+QFZ_DEVICE uint32_t difference2(uint32_t a, uint32_t b)
 {
     return __vmaxu2(a, b) - __vminu2(a, b);
 }
@@ -32,8 +32,7 @@ struct narrow_values {
 
 /* For blocks whose pixels, and those around them, are all inside the tile and aligned. */
 template <typename T>
-static __device__ __forceinline__ void load_full(const narrow_work &w, const band_image<T> &image,
-                                                 narrow_values &in)
+QFZ_DEVICE void load_full(const narrow_work &w, const band_image<T> &image, narrow_values &in)
 {
     const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
     const T *row = image.pixels + (int64_t)y0 * w.forest.w + x0;
@@ -47,8 +46,7 @@ static __device__ __forceinline__ void load_full(const narrow_work &w, const ban
 }
 
 template <typename T>
-static __device__ __forceinline__ void load_some(const narrow_work &w, const band_image<T> &image,
-                                                 narrow_values &in)
+QFZ_DEVICE void load_some(const narrow_work &w, const band_image<T> &image, narrow_values &in)
 {
     const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
     const int2 side = side_pixel(w);
@@ -70,8 +68,7 @@ struct narrow_levels {
     uint32_t right[SEEN_ROWS], down[OWN_ROWS + 1], left[OWN_ROWS], next_down[OWN_ROWS + 1];
 };
 
-static __device__ __forceinline__ void find_levels(const narrow_work &w, const narrow_values &in,
-                                                   narrow_levels &l)
+QFZ_DEVICE void find_levels(const narrow_work &w, const narrow_values &in, narrow_levels &l)
 {
     const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
     uint32_t next_above = 0;
@@ -94,7 +91,7 @@ static __device__ __forceinline__ void find_levels(const narrow_work &w, const n
 }
 
 /* Moves bits row + 1 + 16 * column to bits 2 * row + 16 * column, rows 0 .. 7. */
-static __device__ __forceinline__ uint32_t spread(uint32_t bits)
+QFZ_DEVICE uint32_t spread(uint32_t bits)
 {
     uint32_t x = bits >> 1 & 0x00ff00ffu;
     x = (x | x << 4) & 0x0f0f0f0fu;
@@ -102,13 +99,12 @@ static __device__ __forceinline__ uint32_t spread(uint32_t bits)
     return (x | x << 1) & EVEN;
 }
 
-static __device__ __forceinline__ narrow_there all_there(void)
+QFZ_DEVICE narrow_there all_there(void)
 {
     return {EVEN, EVEN, EVEN, EVEN, EVEN, EVEN, EVEN};
 }
 
-static __device__ __forceinline__ narrow_there find_there(const narrow_work &w,
-                                                          const narrow_values &in)
+QFZ_DEVICE narrow_there find_there(const narrow_work &w, const narrow_values &in)
 {
     const uint32_t own = in.valid;
     uint32_t next = of_next_lane(own), before = __shfl_up_sync(ALL_LANES, own, 1);
@@ -137,9 +133,8 @@ static const uint32_t KEY_OF_NONE = 0xffff0000u | NO_WAY;
 /* The least key of the edges of the pixel in row j and column C; code: of the ways up, left, right,
  * down. */
 template <bool FULL, int C>
-static __device__ __forceinline__ uint32_t least_key(const narrow_levels &l,
-                                                     const narrow_there &there, int j,
-                                                     const uint32_t code[4])
+QFZ_DEVICE uint32_t least_key(const narrow_levels &l, const narrow_there &there, int j,
+                              const uint32_t code[4])
 {
     const uint32_t bit = 1u << (2 * j + 16 * C);
     uint32_t up = key_of<C>(l.down[j], code[0]);
@@ -158,9 +153,8 @@ static __device__ __forceinline__ uint32_t least_key(const narrow_levels &l,
 /* Chooses a way for each pixel of a thread; top: the levels of the chosen edges, 0 for a pixel that
  * waits. */
 template <bool FULL>
-static __device__ __forceinline__ void choose(const narrow_work &w, const narrow_levels &l,
-                                              const narrow_there &there,
-                                              chosen_ways<narrow_work> &p, pair16 top[OWN_ROWS])
+QFZ_DEVICE void choose(const narrow_work &w, const narrow_levels &l, const narrow_there &there,
+                       chosen_ways<narrow_work> &p, pair16 top[OWN_ROWS])
 {
     const uint32_t zero = threadIdx.y; /* 0; opaque to the compiler, so that codes stay in
                                         * registers */

@@ -37,15 +37,14 @@ template <typename T> struct wide_band {
         uint32_t next_above;
     };
 
-    __device__ __forceinline__ bool load(const wide_work &w, values &in) const
+    QFZ_DEVICE bool load(const wide_work &w, values &in) const
     {
         in.next_above = 0;
         return load_band(w, band, in.px);
     }
 
     /* Sets the levels of edges with an invalid pixel to QFZ_NONE. */
-    static __device__ __forceinline__ void find_missing(const wide_work &w, const values &in, int i,
-                                                        wide_row &row)
+    static QFZ_DEVICE void find_missing(const wide_work &w, const values &in, int i, wide_row &row)
     {
         const uint32_t own = in.px.valid;
         uint32_t next = of_next_lane(own), before = __shfl_up_sync(ALL_LANES, own, 1) >> 16;
@@ -62,8 +61,7 @@ template <typename T> struct wide_band {
         row.next_down |= none_unless(next & next << 1, 0);
     }
 
-    template <bool FAST>
-    static __device__ __forceinline__ wide_row row(const wide_work &w, values &in, int i)
+    template <bool FAST> static QFZ_DEVICE wide_row row(const wide_work &w, values &in, int i)
     {
         auto between = [](uint32_t a, uint32_t b) { return level_between<T, FAST>(a, b); };
         const uint32_t side = side_of(w, in.px.side, i), *const v = in.px.v[i];
@@ -81,8 +79,7 @@ template <typename T> struct wide_band {
         return r;
     }
 
-    template <bool FINITE>
-    static __device__ __forceinline__ void find_inside(const uint32_t v[][2], wide_edges &e)
+    template <bool FINITE> static QFZ_DEVICE void find_inside(const uint32_t v[][2], wide_edges &e)
     {
 #pragma unroll
         for (int j = 0; j < OWN_ROWS; j++) {
@@ -94,8 +91,7 @@ template <typename T> struct wide_band {
         }
     }
 
-    template <bool FULL>
-    __device__ __forceinline__ void load_again(const wide_work &w, wide_edges &e) const
+    template <bool FULL> QFZ_DEVICE void load_again(const wide_work &w, wide_edges &e) const
     {
         load_edges<FULL>(w, *this, e);
     }
@@ -120,16 +116,14 @@ struct wide_keys {
         uint32_t right[SEEN_ROWS][2], down[SEEN_ROWS][2], side;
     };
 
-    static __device__ __forceinline__ uint32_t at(const wide_work &w, const uint32_t *plane,
-                                                  int32_t y, int32_t x)
+    static QFZ_DEVICE uint32_t at(const wide_work &w, const uint32_t *plane, int32_t y, int32_t x)
     {
         if (y < 0 || y >= w.forest.h || x < 0 || x >= w.forest.w) return QFZ_NONE;
         return __ldg(plane + (int64_t)y * w.forest.w + x);
     }
 
-    static __device__ __forceinline__ void two_at(const wide_work &w, bool full,
-                                                  const uint32_t *plane, int32_t y, int32_t x,
-                                                  uint32_t level[2])
+    static QFZ_DEVICE void two_at(const wide_work &w, bool full, const uint32_t *plane, int32_t y,
+                                  int32_t x, uint32_t level[2])
     {
         uint2 two;
         if (full)
@@ -140,7 +134,7 @@ struct wide_keys {
         level[1] = two.y;
     }
 
-    __device__ __forceinline__ bool load(const wide_work &w, values &in) const
+    QFZ_DEVICE bool load(const wide_work &w, values &in) const
     {
         const bool full = even && is_inside(w);
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS - 1, x0 = w.box.x + 2 * w.lane;
@@ -156,8 +150,7 @@ struct wide_keys {
         return full;
     }
 
-    template <bool FAST>
-    static __device__ __forceinline__ wide_row row(const wide_work &w, values &in, int i)
+    template <bool FAST> static QFZ_DEVICE wide_row row(const wide_work &w, values &in, int i)
     {
         const uint32_t *const r = in.right[i], *const d = in.down[i];
         const uint32_t side = side_of(w, in.side, i), above = side_of(w, in.side, max(i - 1, 0));
@@ -168,8 +161,7 @@ struct wide_keys {
                 w.lane == QFZ_WARP - 1 ? above : next};
     }
 
-    template <bool FULL>
-    __device__ __forceinline__ void load_again(const wide_work &w, wide_edges &e) const
+    template <bool FULL> QFZ_DEVICE void load_again(const wide_work &w, wide_edges &e) const
     {
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS, x0 = w.box.x + 2 * w.lane;
 #pragma unroll

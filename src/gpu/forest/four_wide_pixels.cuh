@@ -14,8 +14,8 @@
  * the chosen edges; QFZ_NONE for a pixel without edges, which makes the saliency of all its edges
  * QFZ_NONE. SURE: all edges have levels. */
 template <bool SURE>
-static __device__ __forceinline__ uint32_t choose(const wide_work &w, int j, const wide_row &row,
-                                                  const wide_row &below, pair32 &top)
+QFZ_DEVICE uint32_t choose(const wide_work &w, int j, const wide_row &row, const wide_row &below,
+                           pair32 &top)
 {
     const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
     const bool upmost = j == 0 && w.warp == 0;
@@ -43,8 +43,8 @@ struct wide_greatest {
 };
 
 /* Compares the edges of the squares between two seen rows, the first of which is row j. */
-static __device__ __forceinline__ void look_at_square(wide_greatest &greatest, int j,
-                                                      const wide_row &row, const wide_row &below)
+QFZ_DEVICE void look_at_square(wide_greatest &greatest, int j, const wide_row &row,
+                               const wide_row &below)
 {
 #pragma unroll
     for (int c = 0; c < 2; c++) {
@@ -64,7 +64,7 @@ static __device__ __forceinline__ void look_at_square(wide_greatest &greatest, i
 
 /* Of the greatest of a square's edges the last in the order top, left, side (right), bottom is the
  * heaviest, as in the order of edge ids. A square with missing edges drops a missing one. */
-static __device__ __forceinline__ heaviest_edges heaviest_of(const wide_greatest &greatest)
+QFZ_DEVICE heaviest_edges heaviest_of(const wide_greatest &greatest)
 {
     const uint32_t others = greatest.bottom | greatest.side;
     return {wide_shape::EVEN & ~(others | greatest.left), greatest.left & ~others,
@@ -73,7 +73,7 @@ static __device__ __forceinline__ heaviest_edges heaviest_of(const wide_greatest
 
 /* ---- Edges that leave ------------------------------------------------------------------------ */
 
-template <bool SURE> static __device__ __forceinline__ wide_work::KEY leaving_key(uint32_t level)
+template <bool SURE> QFZ_DEVICE wide_work::KEY leaving_key(uint32_t level)
 {
     if (!SURE && level == QFZ_NONE) return wide_work::NO_KEY;
     return (wide_work::KEY)level << 16 | LEAVES;
@@ -81,8 +81,7 @@ template <bool SURE> static __device__ __forceinline__ wide_work::KEY leaving_ke
 
 /* Fills leave[] for row j; arguments as in choose(). */
 template <bool SURE>
-static __device__ __forceinline__ void show_leaving(wide_work &w, int j, const wide_row &row,
-                                                    const wide_row &below)
+QFZ_DEVICE void show_leaving(wide_work &w, int j, const wide_row &row, const wide_row &below)
 {
     const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
     wide_work::KEY *const side = w.m.leave + (first ? LEFT : RIGHT) + w.warp * OWN_ROWS;
@@ -98,7 +97,7 @@ static __device__ __forceinline__ void show_leaving(wide_work &w, int j, const w
 
 /* Marks the leaving edges that are dropped. An edge that begins outside is not marked here, but in
  * the block where it begins. */
-static __device__ __forceinline__ void mark_leaving(wide_work &w, uint32_t drop_r, uint32_t drop_d)
+QFZ_DEVICE void mark_leaving(wide_work &w, uint32_t drop_r, uint32_t drop_d)
 {
     if (w.lane == QFZ_WARP - 1)
         for (uint32_t left = drop_r >> 16; left; left &= left - 1)
@@ -112,7 +111,7 @@ static __device__ __forceinline__ void mark_leaving(wide_work &w, uint32_t drop_
 /* ---- The first round ------------------------------------------------------------------------- */
 
 /* The mask of the missing edges of row j. */
-static __device__ __forceinline__ uint32_t missing(int j, const uint32_t level[2])
+QFZ_DEVICE uint32_t missing(int j, const uint32_t level[2])
 {
     return (level[0] == QFZ_NONE ? 1u << (2 * j) : 0) |
            (level[1] == QFZ_NONE ? 0x10000u << (2 * j) : 0);
@@ -130,9 +129,8 @@ struct wide_way {
     enum { BLOCKS = 3, SHOWS_TOPS = true };
 
     template <bool FULL, typename SOURCE>
-    static __device__ __forceinline__ void first_round(WORK &w, const SOURCE &,
-                                                       typename SOURCE::values &in, CHOSEN &p,
-                                                       pair32 top[OWN_ROWS], EDGES &edges, THERE &)
+    static QFZ_DEVICE void first_round(WORK &w, const SOURCE &, typename SOURCE::values &in,
+                                       CHOSEN &p, pair32 top[OWN_ROWS], EDGES &edges, THERE &)
     {
         const bool SURE = FULL && SOURCE::HAS_LEVELS;
         const uint32_t self = own_pixels(w);

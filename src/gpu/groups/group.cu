@@ -89,12 +89,12 @@ void qfz_gpu_group_carve(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint32_t all_in(const qfz_gpu_lists &lists)
+static QFZ_DEVICE uint32_t all_in(const qfz_gpu_lists &lists)
 {
     return lists.first[lists.n];
 }
 
-static __device__ __forceinline__ uint2 ends_of(const qfz_gpu_group &g, uint32_t i)
+static QFZ_DEVICE uint2 ends_of(const qfz_gpu_group &g, uint32_t i)
 {
     const int list = qfz_list_of(g.links, i);
     const uint32_t u = g.d_u[i], v = g.d_v[i], offset = g.links.offset[list];
@@ -175,7 +175,7 @@ qfz_status qfz_gpu_group_levels(qfz_gpu *gpu, const qfz_gpu_group *group, int li
 
 /* A vertex's own pixels are its one ring pixel.  first[v] is 0 so that a summary has the pixel's
  * value as an event; k_clear_marks() excludes the marks, whose values the summary has anyway. */
-static __device__ __forceinline__ void begin_vertex(const qfz_gpu_group &g, uint32_t v)
+static QFZ_DEVICE void begin_vertex(const qfz_gpu_group &g, uint32_t v)
 {
     const qfz_omega_graph &graph = g.room.graph;
     const qfz_omega_values &values = g.room.values;
@@ -191,7 +191,7 @@ static __device__ __forceinline__ void begin_vertex(const qfz_gpu_group &g, uint
 }
 
 /* Makes a range event a record. */
-static __device__ __forceinline__ void begin_record(const qfz_gpu_group &g, uint32_t i)
+static QFZ_DEVICE void begin_record(const qfz_gpu_group &g, uint32_t i)
 {
     const qfz_omega_graph &graph = g.room.graph;
     const qfz_omega_values &values = g.room.values;

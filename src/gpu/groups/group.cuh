@@ -82,7 +82,7 @@ qfz_status qfz_gpu_group_regions(qfz_gpu *gpu, const qfz_gpu_group *group, uint3
 void qfz_gpu_group_regions_carve(qfz_gpu_group *group, qfz_carve *carve);
 
 /* The number of the list that has item i. */
-static __device__ __forceinline__ int qfz_list_of(const qfz_gpu_lists &lists, uint32_t i)
+QFZ_DEVICE int qfz_list_of(const qfz_gpu_lists &lists, uint32_t i)
 {
     int list = 0;
     while (i >= lists.first[list + 1])

@@ -6,15 +6,16 @@
  * member that begin before it. */
 #include "gpu/device/collective.cuh"
 #include "gpu/groups/group.cuh"
+#include "core/host_device.h"
 
 /* The keys of regions: the border region of the group, or, for a region inside the group, n_ring +
  * the vertex that represents it. */
-static __host__ __device__ __forceinline__ int64_t n_keys(const qfz_gpu_group &g)
+QFZ_HOST_AND_DEVICE int64_t n_keys(const qfz_gpu_group &g)
 {
     return g.n_ring + g.n;
 }
 
-static __device__ __forceinline__ uint32_t key_of(const qfz_gpu_group &g, uint32_t top)
+static QFZ_DEVICE uint32_t key_of(const qfz_gpu_group &g, uint32_t top)
 {
     return g.d_named[top] != QFZ_NONE ? g.d_named[top] : (uint32_t)g.n_ring + top;
 }
@@ -36,8 +37,7 @@ void qfz_gpu_group_regions_carve(qfz_gpu_group *group, qfz_carve *carve)
 
 /* The vertex that represents the region of v.  *omega_level = the largest level at which its
  * component is within omega: below the level at which it breaks, or joins a vertex that breaks. */
-static __device__ __forceinline__ uint32_t climb(const qfz_omega_graph &graph, uint32_t v,
-                                                 uint32_t *omega_level)
+static QFZ_DEVICE uint32_t climb(const qfz_omega_graph &graph, uint32_t v, uint32_t *omega_level)
 {
     for (uint32_t up; (up = graph.vertex[v].up) != QFZ_NONE &&
                       qfz_omega_joins(graph, up, graph.vertex[v].up_level);)
@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_name(qfz_gpu_group
 }
 
 /* The word for a member and a region, those of v: the member's first vertex in the region. */
-static __device__ __forceinline__ uint32_t *first_of(const qfz_gpu_group &g, uint32_t v)
+static QFZ_DEVICE uint32_t *first_of(const qfz_gpu_group &g, uint32_t v)
 {
     return &g.d_first[qfz_list_of(g.members, v) * n_keys(g) + key_of(g, g.d_top[v])];
 }

@@ -115,8 +115,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* Calls use(part, pointer to the first pixel of its region) for all parts that may share a region
  * with other parts. */
-template <typename USE>
-static __device__ __forceinline__ void each_part(const qfz_omega_graph &g, USE use)
+template <typename USE> static QFZ_DEVICE void each_part(const qfz_omega_graph &g, USE use)
 {
     const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
     QFZ_OMEGA_EACH(i, n_all)

@@ -17,7 +17,7 @@ struct undecided {
 /* Marks components whose T is too wide; each of them breaks the component to which it is attached.
  */
 template <typename WORK, typename LIMIT>
-static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_too_wide)
+QFZ_DEVICE uint32_t mark_wide(WORK &w, const LIMIT &is_too_wide)
 {
     uint32_t wide = 0;
     EACH_COMPONENT(w, c)
@@ -36,14 +36,14 @@ static __device__ __forceinline__ uint32_t mark_wide(WORK &w, const LIMIT &is_to
 }
 
 /* True if it is undecided whether a component with these bounds qualifies at `level`. */
-static __device__ __forceinline__ bool is_open(uint2 bounds, uint32_t level)
+QFZ_DEVICE bool is_open(uint2 bounds, uint32_t level)
 {
     return (level > bounds.y) & (level < bounds.x); /* false where T is not too wide */
 }
 
 /* First turn: tries the nodes of level 0 and leaves the others. */
 template <typename WORK>
-static __device__ __forceinline__ bool start_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
+QFZ_DEVICE bool start_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
 {
     const uint2 bounds = w.m.bounds[a];
     const bool open = is_open(bounds, level);
@@ -56,8 +56,7 @@ static __device__ __forceinline__ bool start_part(WORK &w, uint32_t a, uint32_t 
 
 /* If `level` is undecided: tries the node if its level is at most the middle of the undecided
  * levels, else leaves it. */
-template <typename WORK>
-static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
+template <typename WORK> QFZ_DEVICE bool try_part(WORK &w, uint32_t a, uint32_t level, uint2 range)
 {
     const uint2 bounds = w.m.bounds[a], marks = peek_pair(&w.m.marks[a]),
                 seen = peek_pair(&w.m.range[a]);
@@ -74,8 +73,7 @@ static __device__ __forceinline__ bool try_part(WORK &w, uint32_t a, uint32_t le
 
 /* Calls use(component to which it is attached, level, range) for the thread's undecided nodes; a
  * node stays undecided if use() returns true. */
-template <typename WORK, typename USE>
-static __device__ __forceinline__ void each_open(WORK &w, undecided &u, USE use)
+template <typename WORK, typename USE> QFZ_DEVICE void each_open(WORK &w, undecided &u, USE use)
 {
 #pragma unroll
     for (int k = 0; k < EACH; k++)
@@ -88,7 +86,7 @@ static __device__ __forceinline__ void each_open(WORK &w, undecided &u, USE use)
 }
 
 /* Tries the thread's nodes; true if any is undecided. */
-template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w, undecided &u)
+template <typename WORK> QFZ_DEVICE bool try_all(WORK &w, undecided &u)
 {
     each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
         return try_part(w, a, level, range);
@@ -100,8 +98,7 @@ template <typename WORK> static __device__ __forceinline__ bool try_all(WORK &w,
  * at all levels below the least one that is left; else it breaks at the greatest level tried.  A
  * component of level 0 always qualifies; if it is too wide, it breaks at level 1. */
 template <bool FIRST, typename VALUE, typename LIMIT>
-static __device__ __forceinline__ void judge(omega_work<VALUE> &w, undecided &u,
-                                             const LIMIT &is_too_wide)
+QFZ_DEVICE void judge(omega_work<VALUE> &w, undecided &u, const LIMIT &is_too_wide)
 {
     typedef value_kind<VALUE> kind;
     each_of(u.wide, [&](uint32_t c) {
@@ -123,8 +120,7 @@ static __device__ __forceinline__ void judge(omega_work<VALUE> &w, undecided &u,
 
 /* Each turn at least halves the undecided levels between `holds` and `breaks`.  Some node is
  * undecided at the first of them, so every turn decides something. */
-template <typename VALUE>
-static __device__ __forceinline__ void bisect(omega_work<VALUE> &w, int band)
+template <typename VALUE> QFZ_DEVICE void bisect(omega_work<VALUE> &w, int band)
 {
     const typename value_kind<VALUE>::limit is_too_wide(w.values.limit[band]);
     undecided u = {0, 0, mark_wide(w, is_too_wide)};

@@ -21,8 +21,7 @@
 /* ---- Settle ---------------------------------------------------------------------------------- */
 
 /* The component that represents the region of c in the block. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t c)
+template <typename WORK> static QFZ_DEVICE uint32_t region_of(const WORK &w, uint32_t c)
 {
     for (;;) {
         const auto hook = w.m.hook[c];
@@ -33,7 +32,7 @@ static __device__ __forceinline__ uint32_t region_of(const WORK &w, uint32_t c)
 }
 
 /* Finds regions, their first pixels in the block, and the nodes that become records. */
-template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
+template <typename WORK> static QFZ_DEVICE void settle(WORK &w)
 {
     EACH_COMPONENT(w, c)
     {
@@ -64,14 +63,13 @@ template <typename WORK> static __device__ __forceinline__ void settle(WORK &w)
 
 /* ---- Record ---------------------------------------------------------------------------------- */
 
-template <typename WORK>
-static __device__ __forceinline__ uint32_t vertex_of(const WORK &w, uint32_t c)
+template <typename WORK> static QFZ_DEVICE uint32_t vertex_of(const WORK &w, uint32_t c)
 {
     return w.first_vertex + target_of(w.m.hook[c]);
 }
 
 /* Reserves records for the thread's nodes; returns the first. */
-template <typename WORK> static __device__ __forceinline__ uint32_t take_records(WORK &w)
+template <typename WORK> static QFZ_DEVICE uint32_t take_records(WORK &w)
 {
     const uint32_t n = (uint32_t)(__popc(w.records) + __popc(w.record_comps));
     const uint32_t at = qfz_take(&w.m.n_records, n);
@@ -81,8 +79,7 @@ template <typename WORK> static __device__ __forceinline__ uint32_t take_records
     return w.m.first_record + at;
 }
 
-template <typename WORK>
-static __device__ __forceinline__ void store_row(const WORK &w, uint32_t word[EACH])
+template <typename WORK> static QFZ_DEVICE void store_row(const WORK &w, uint32_t word[EACH])
 {
     struct __align__(16) many
     {
@@ -110,7 +107,7 @@ static __device__ __forceinline__ void store_row(const WORK &w, uint32_t word[EA
 
 /* Writes the root word of each pixel: the first pixel of a region that ends in the block; else the
  * part of the pixel, with QFZ_OMEGA_PART. */
-template <typename WORK> static __device__ __forceinline__ void name(WORK &w, uint32_t at)
+template <typename WORK> static QFZ_DEVICE void name(WORK &w, uint32_t at)
 {
     const uint32_t records = QFZ_OMEGA_PART | (w.n_vertices + at);
     uint32_t comp_record = records + (uint32_t)__popc(w.records), word[EACH];
@@ -134,8 +131,7 @@ template <typename WORK> static __device__ __forceinline__ void name(WORK &w, ui
 }
 
 template <typename VALUE>
-static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w, int band,
-                                                     uint32_t at)
+static QFZ_DEVICE void store_records(const omega_work<VALUE> &w, int band, uint32_t at)
 {
     typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type LEVEL;
     const qfz_omega_graph &g = w.graph;
@@ -159,7 +155,7 @@ static __device__ __forceinline__ void store_records(const omega_work<VALUE> &w,
 }
 
 /* The ranges of vertices' own pixels. */
-template <typename WORK> static __device__ __forceinline__ void gather_own(WORK &w)
+template <typename WORK> static QFZ_DEVICE void gather_own(WORK &w)
 {
     EACH_COMPONENT(w, c)
     if (is_vertex(w.m.hook[c])) w.m.range[c] = make_uint2(QFZ_NONE, 0);
@@ -181,8 +177,7 @@ template <typename WORK> static __device__ __forceinline__ void gather_own(WORK 
 
 /* Stores the block's vertices.  Vertices were emptied before, and a gap in the numbers of
  * components is skipped. */
-template <typename WORK>
-static __device__ __forceinline__ void store_vertices(const WORK &w, int band)
+template <typename WORK> static QFZ_DEVICE void store_vertices(const WORK &w, int band)
 {
     const qfz_omega_graph &g = w.graph;
     EACH_COMPONENT(w, c)

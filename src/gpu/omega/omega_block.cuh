@@ -19,7 +19,7 @@ static const uint32_t NOT_WIDE = QFZ_NONE;
 
 /* Prevents the compiler from unpacking a word early into two registers, of which there are too few.
  * Emits no instruction. */
-static __device__ __forceinline__ uint32_t as_late(uint32_t word)
+QFZ_DEVICE uint32_t as_late(uint32_t word)
 {
     asm volatile("" : "+r"(word));
     return word;
@@ -30,23 +30,23 @@ static __device__ __forceinline__ uint32_t as_late(uint32_t word)
 struct short_pixels {
     uint32_t at_level[EACH], pair[EACH / 2];
 
-    __device__ __forceinline__ uint32_t up(int k) const
+    QFZ_DEVICE uint32_t up(int k) const
     {
         return as_late(at_level[k]) & 0xffff;
     }
-    __device__ __forceinline__ uint32_t level(int k) const
+    QFZ_DEVICE uint32_t level(int k) const
     {
         return as_late(at_level[k]) >> 16;
     }
-    __device__ __forceinline__ uint32_t value(int k) const
+    QFZ_DEVICE uint32_t value(int k) const
     {
         return k % 2 ? as_late(pair[k / 2]) >> 16 : as_late(pair[k / 2]) & 0xffff;
     }
-    __device__ __forceinline__ void set_hang(int k, uint32_t up, uint32_t level)
+    QFZ_DEVICE void set_hang(int k, uint32_t up, uint32_t level)
     {
         at_level[k] = level << 16 | up;
     }
-    __device__ __forceinline__ void set_value(int k, uint32_t word) /* in ascending order */
+    QFZ_DEVICE void set_value(int k, uint32_t word) /* in ascending order */
     {
         pair[k / 2] = k % 2 ? pair[k / 2] | word << 16 : word;
     }
@@ -55,24 +55,24 @@ struct short_pixels {
 struct word_pixels {
     uint32_t ups[EACH], levels[EACH], values[EACH];
 
-    __device__ __forceinline__ uint32_t up(int k) const
+    QFZ_DEVICE uint32_t up(int k) const
     {
         return ups[k];
     }
-    __device__ __forceinline__ uint32_t level(int k) const
+    QFZ_DEVICE uint32_t level(int k) const
     {
         return levels[k];
     }
-    __device__ __forceinline__ uint32_t value(int k) const
+    QFZ_DEVICE uint32_t value(int k) const
     {
         return values[k];
     }
-    __device__ __forceinline__ void set_hang(int k, uint32_t up, uint32_t level)
+    QFZ_DEVICE void set_hang(int k, uint32_t up, uint32_t level)
     {
         ups[k] = up;
         levels[k] = level;
     }
-    __device__ __forceinline__ void set_value(int k, uint32_t word)
+    QFZ_DEVICE void set_value(int k, uint32_t word)
     {
         values[k] = word;
     }
@@ -96,17 +96,17 @@ template <typename VALUE> struct value_kind {
         __device__ explicit limit(double omega) : most((uint32_t)min(omega, 65535.0))
         {
         }
-        __device__ __forceinline__ bool operator()(const qfz_omega_values &, uint2 range) const
+        QFZ_DEVICE bool operator()(const qfz_omega_values &, uint2 range) const
         {
             return range.x < range.y && range.y - range.x > most;
         }
     };
 
-    static __device__ __forceinline__ RANGE pack(uint2 range)
+    static QFZ_DEVICE RANGE pack(uint2 range)
     {
         return range.y << 16 | (range.x & 0xffff);
     }
-    static __device__ __forceinline__ uint2 unpack(RANGE range)
+    static QFZ_DEVICE uint2 unpack(RANGE range)
     {
         return make_uint2(range & 0xffff, range >> 16);
     }
@@ -124,18 +124,17 @@ template <> struct value_kind<any_value> {
         __device__ explicit limit(double omega) : most(omega)
         {
         }
-        __device__ __forceinline__ bool operator()(const qfz_omega_values &values,
-                                                   uint2 range) const
+        QFZ_DEVICE bool operator()(const qfz_omega_values &values, uint2 range) const
         {
             return values.too_wide(range.x, range.y, most);
         }
     };
 
-    static __device__ __forceinline__ RANGE pack(uint2 range)
+    static QFZ_DEVICE RANGE pack(uint2 range)
     {
         return range;
     }
-    static __device__ __forceinline__ uint2 unpack(RANGE range)
+    static QFZ_DEVICE uint2 unpack(RANGE range)
     {
         return range;
     }
@@ -180,9 +179,8 @@ template <typename VALUE> struct omega_work {
     uint32_t record_comps; /* components that are records */
     typename value_kind<VALUE>::PIXELS px;
 
-    __device__ __forceinline__ omega_work(omega_memory<VALUE> *memory, const qfz_gpu_forest &f,
-                                          const qfz_omega_values &v, const qfz_omega_graph &g,
-                                          uint32_t *d_root)
+    QFZ_DEVICE omega_work(omega_memory<VALUE> *memory, const qfz_gpu_forest &f,
+                          const qfz_omega_values &v, const qfz_omega_graph &g, uint32_t *d_root)
         : m(*memory), forest(f), values(v), graph(g), root(d_root)
     {
         const qfz_block_box box = qfz_block_of(f, blockIdx.x);
@@ -200,25 +198,24 @@ template <typename VALUE> struct omega_work {
 #define EACH_COMPONENT(w, c) for (uint32_t c = threadIdx.x; c < (w).n; c += THREADS)
 
 /* Calls use(c) for the thread's components of the set. */
-template <typename USE> static __device__ __forceinline__ void each_of(uint32_t comps, USE use)
+template <typename USE> QFZ_DEVICE void each_of(uint32_t comps, USE use)
 {
     for (; comps; comps &= comps - 1)
         use(threadIdx.x + ((uint32_t)__ffs((int)comps) - 1) * THREADS);
 }
 
-static __device__ __forceinline__ uint32_t bit_of(uint32_t c)
+QFZ_DEVICE uint32_t bit_of(uint32_t c)
 {
     return 1u << c / THREADS;
 }
 
 /* The number in the block of the thread's k-th pixel; pixels are numbered row by row. */
-static __device__ __forceinline__ uint32_t place_of(int k)
+QFZ_DEVICE uint32_t place_of(int k)
 {
     return threadIdx.x * EACH + (uint32_t)k;
 }
 
-template <typename WORK>
-static __device__ __forceinline__ int64_t pixel_at(const WORK &w, uint32_t p)
+template <typename WORK> QFZ_DEVICE int64_t pixel_at(const WORK &w, uint32_t p)
 {
     const uint32_t own = place_of(0);
     return w.pixel + (int64_t)((int32_t)(p / QFZ_SIDE) - (int32_t)(own / QFZ_SIDE)) * w.forest.w +
@@ -227,49 +224,48 @@ static __device__ __forceinline__ int64_t pixel_at(const WORK &w, uint32_t p)
 
 /* ---- Hooks ----------------------------------------------------------------------------------- */
 
-template <typename KEY> static __device__ __forceinline__ uint32_t level_of(KEY hook)
+template <typename KEY> QFZ_DEVICE uint32_t level_of(KEY hook)
 {
     return (uint32_t)(hook >> 16);
 }
 
 /* The component to which the node is attached; or the vertex that the component is. */
-template <typename KEY> static __device__ __forceinline__ uint32_t target_of(KEY hook)
+template <typename KEY> QFZ_DEVICE uint32_t target_of(KEY hook)
 {
     return (uint32_t)hook & QFZ_STEP_MASK;
 }
 
-template <typename KEY> static __device__ __forceinline__ uint32_t round_of(KEY hook)
+template <typename KEY> QFZ_DEVICE uint32_t round_of(KEY hook)
 {
     return ((uint32_t)hook & 0xffff) >> QFZ_STEP_BITS;
 }
 
 /* True if the node is attached to a component of the block. */
-template <typename KEY> static __device__ __forceinline__ bool joins(KEY hook)
+template <typename KEY> QFZ_DEVICE bool joins(KEY hook)
 {
     return round_of(hook) != QFZ_STEP_ROOT;
 }
 
-template <typename KEY> static __device__ __forceinline__ bool is_vertex(KEY hook)
+template <typename KEY> QFZ_DEVICE bool is_vertex(KEY hook)
 {
     return !joins(hook) && ((uint32_t)hook & 0xffff) != QFZ_STEP_ENDED;
 }
 
 /* True if a node that is attached to a vertex by `level`, and in its region, becomes a record; else
  * it is one of the vertex's own pixels. */
-template <typename KEY> static __device__ __forceinline__ bool is_outer(KEY hook, uint32_t level)
+template <typename KEY> QFZ_DEVICE bool is_outer(KEY hook, uint32_t level)
 {
     return is_vertex(hook) && level >= max(level_of(hook), 1u);
 }
 
-template <typename WORK>
-static __device__ __forceinline__ bool is_record(const WORK &w, uint32_t a, uint32_t level)
+template <typename WORK> QFZ_DEVICE bool is_record(const WORK &w, uint32_t a, uint32_t level)
 {
     return level < w.m.bounds[a].x && is_outer(w.m.hook[a], level);
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
-static __device__ __forceinline__ uint2 peek_pair(const uint2 *pair)
+QFZ_DEVICE uint2 peek_pair(const uint2 *pair)
 {
     const unsigned long long word = *reinterpret_cast<const volatile unsigned long long *>(pair);
     return make_uint2((uint32_t)word, (uint32_t)(word >> 32));
@@ -277,7 +273,7 @@ static __device__ __forceinline__ uint2 peek_pair(const uint2 *pair)
 
 /* Extends the range of component a.  Most calls change nothing.  Ranges only grow, so a stale read
  * costs an atomic operation but loses nothing. */
-template <typename WORK> static __device__ __forceinline__ void widen(WORK &w, uint32_t a, uint2 by)
+template <typename WORK> QFZ_DEVICE void widen(WORK &w, uint32_t a, uint2 by)
 {
     const uint2 seen = peek_pair(&w.m.range[a]);
     if ((by.x >= seen.x) & (by.y <= seen.y)) return;
@@ -285,7 +281,7 @@ template <typename WORK> static __device__ __forceinline__ void widen(WORK &w, u
     atomicMax(&w.m.range[a].y, by.y);
 }
 
-template <typename WORK> static __device__ __forceinline__ uint2 value_range(const WORK &w, int k)
+template <typename WORK> QFZ_DEVICE uint2 value_range(const WORK &w, int k)
 {
     return make_uint2(w.px.value(k), w.px.value(k));
 }

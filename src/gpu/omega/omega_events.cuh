@@ -44,15 +44,13 @@ static inline qfz_omega_summary_view qfz_omega_view_of(const qfz_omega_room *roo
 
 /* ---- Vertices that reach the ring ------------------------------------------------------------ */
 
-static __device__ __forceinline__ bool qfz_omega_reaches_ring(const qfz_omega_summary_view &s,
-                                                              uint32_t v)
+QFZ_DEVICE bool qfz_omega_reaches_ring(const qfz_omega_summary_view &s, uint32_t v)
 {
     return s.representatives[v] != QFZ_OMEGA_NO_RING;
 }
 
 /* The least level of an event of vertex v, which reaches the ring. */
-static __device__ __forceinline__ uint32_t qfz_omega_least_level(const qfz_omega_summary_view &s,
-                                                                 uint32_t v)
+QFZ_DEVICE uint32_t qfz_omega_least_level(const qfz_omega_summary_view &s, uint32_t v)
 {
     return (uint32_t)(s.representatives[v] >> 32);
 }
@@ -73,9 +71,8 @@ struct qfz_omega_item {
     qfz_omega_item_kind kind;
 };
 
-static __device__ __forceinline__ qfz_omega_item qfz_omega_item_of(const qfz_omega_graph &g,
-                                                                   const qfz_omega_summary_view &s,
-                                                                   uint32_t i)
+QFZ_DEVICE qfz_omega_item qfz_omega_item_of(const qfz_omega_graph &g,
+                                            const qfz_omega_summary_view &s, uint32_t i)
 {
     const uint32_t n_vertices = *g.n_vertices, n_records = *g.n_records;
     if (i < n_records) {
@@ -100,19 +97,17 @@ static __device__ __forceinline__ qfz_omega_item qfz_omega_item_of(const qfz_ome
 /* True for a part that is no event of its own if it has joined y at the least level: its range is
  * merged with that of y's own pixels.  Of several bands, only those of records are known at the
  * same time. */
-static __device__ __forceinline__ bool qfz_omega_merges(const qfz_omega_values &values,
-                                                        const qfz_omega_graph &g,
-                                                        const qfz_omega_item &item)
+QFZ_DEVICE bool qfz_omega_merges(const qfz_omega_values &values, const qfz_omega_graph &g,
+                                 const qfz_omega_item &item)
 {
     return item.kind == QFZ_OMEGA_ATTACHED && (values.n_bands == 1 || item.i < *g.n_records);
 }
 
 /* The level of an item's event: both the item and the representative have joined y.  QFZ_NONE: the
  * item has no event. */
-static __device__ __forceinline__ uint32_t qfz_omega_event_level(const qfz_omega_values &values,
-                                                                 const qfz_omega_graph &g,
-                                                                 const qfz_omega_summary_view &s,
-                                                                 const qfz_omega_item &item)
+QFZ_DEVICE uint32_t qfz_omega_event_level(const qfz_omega_values &values, const qfz_omega_graph &g,
+                                          const qfz_omega_summary_view &s,
+                                          const qfz_omega_item &item)
 {
     if (item.y == QFZ_NONE) return QFZ_NONE;
     const uint32_t least = qfz_omega_least_level(s, item.y), level = max(item.level, least);
@@ -124,9 +119,8 @@ static __device__ __forceinline__ uint32_t qfz_omega_event_level(const qfz_omega
 
 /* The range of an item in one band.  Of several bands, the range of a vertex's T must be that of
  * this band (qfz_omega_spread()). */
-static __device__ __forceinline__ uint2 qfz_omega_item_range(const qfz_omega_values &values,
-                                                             const qfz_omega_graph &g,
-                                                             const qfz_omega_item &item, int band)
+QFZ_DEVICE uint2 qfz_omega_item_range(const qfz_omega_values &values, const qfz_omega_graph &g,
+                                      const qfz_omega_item &item, int band)
 {
     const uint32_t n_records = *g.n_records;
     if (item.kind == QFZ_OMEGA_BREAK) return make_uint2(values.least(), values.greatest());
@@ -139,10 +133,8 @@ static __device__ __forceinline__ uint2 qfz_omega_item_range(const qfz_omega_val
 }
 
 /* The same of several parts of one level; there is one band. */
-static __device__ __forceinline__ uint2 qfz_omega_joined_range(const qfz_omega_values &values,
-                                                               const qfz_omega_graph &g,
-                                                               const qfz_omega_summary_view &s,
-                                                               const qfz_omega_item &item)
+QFZ_DEVICE uint2 qfz_omega_joined_range(const qfz_omega_values &values, const qfz_omega_graph &g,
+                                        const qfz_omega_summary_view &s, const qfz_omega_item &item)
 {
     const uint32_t e = item.i - *g.n_records - 2 * *g.n_vertices;
     return make_uint2(values.read(s.lo, e), values.read(s.hi, e));

@@ -9,8 +9,7 @@
 /* ---- Load ------------------------------------------------------------------------------------ */
 
 /* Loads the hooks of components.  A component whose level is above alpha becomes a root. */
-template <typename VALUE>
-static __device__ __forceinline__ void load_components(omega_work<VALUE> &w)
+template <typename VALUE> QFZ_DEVICE void load_components(omega_work<VALUE> &w)
 {
     typedef typename value_kind<VALUE>::KEY KEY;
     EACH_COMPONENT(w, c)
@@ -24,8 +23,7 @@ static __device__ __forceinline__ void load_components(omega_work<VALUE> &w)
 }
 
 /* The first component on the path up from a, a included, that is a root or has L above `level`. */
-template <typename WORK>
-static __device__ __forceinline__ uint32_t first_after(const WORK &w, uint32_t a, uint32_t level)
+template <typename WORK> QFZ_DEVICE uint32_t first_after(const WORK &w, uint32_t a, uint32_t level)
 {
     auto hook = w.m.hook[a];
     while (joins(hook) && level_of(hook) <= level) {
@@ -37,8 +35,7 @@ static __device__ __forceinline__ uint32_t first_after(const WORK &w, uint32_t a
 
 /* Replaces each component's parent in the forest by the component to which it is attached.  All
  * threads read before any thread writes. */
-template <typename VALUE>
-static __device__ __forceinline__ void attach_components(omega_work<VALUE> &w)
+template <typename VALUE> QFZ_DEVICE void attach_components(omega_work<VALUE> &w)
 {
     enum { EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS };
     uint32_t up[EACH_COMPS];
@@ -59,7 +56,7 @@ static __device__ __forceinline__ void attach_components(omega_work<VALUE> &w)
 
 /* Reads the thread's EACH items, from `row` on; 0 outside the image. */
 template <typename T, typename WORK>
-static __device__ __forceinline__ void load_row(const WORK &w, const T *row, uint32_t out[EACH])
+QFZ_DEVICE void load_row(const WORK &w, const T *row, uint32_t out[EACH])
 {
     struct __align__(EACH * sizeof(T) < 16 ? EACH * sizeof(T) : 16) many
     {
@@ -79,7 +76,7 @@ static __device__ __forceinline__ void load_row(const WORK &w, const T *row, uin
 
 /* Loads the hooks of the thread's pixels.  Invalid pixels of the tile's ring may have components,
  * so validity is checked. */
-template <typename VALUE> static __device__ __forceinline__ void load_pixels(omega_work<VALUE> &w)
+template <typename VALUE> QFZ_DEVICE void load_pixels(omega_work<VALUE> &w)
 {
     typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type TOP;
     uint32_t comp[EACH], top[EACH];
@@ -97,7 +94,7 @@ template <typename VALUE> static __device__ __forceinline__ void load_pixels(ome
 
 /* Reads the thread's values of a band, and writes a value of an array. */
 template <typename VALUE> struct value_io {
-    template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int)
+    template <typename WORK> static QFZ_DEVICE void load(WORK &w, int)
     {
         uint32_t value[EACH];
         load_row(w, static_cast<const VALUE *>(w.values.pixels) + w.pixel, value);
@@ -106,23 +103,21 @@ template <typename VALUE> struct value_io {
             w.px.set_value(k, value[k] ^ w.values.flip);
     }
     template <typename WORK>
-    static __device__ __forceinline__ void store(const WORK &w, void *array, int64_t i,
-                                                 uint32_t word)
+    static QFZ_DEVICE void store(const WORK &w, void *array, int64_t i, uint32_t word)
     {
         static_cast<VALUE *>(array)[i] = (VALUE)(word ^ w.values.flip);
     }
 };
 
 template <> struct value_io<any_value> {
-    template <typename WORK> static __device__ __forceinline__ void load(WORK &w, int band)
+    template <typename WORK> static QFZ_DEVICE void load(WORK &w, int band)
     {
 #pragma unroll
         for (int k = 0; k < EACH; k++)
             if (w.px.up(k) != NOWHERE) w.px.set_value(k, w.values.pixel(band, w.pixel + k));
     }
     template <typename WORK>
-    static __device__ __forceinline__ void store(const WORK &w, void *array, int64_t i,
-                                                 uint32_t word)
+    static QFZ_DEVICE void store(const WORK &w, void *array, int64_t i, uint32_t word)
     {
         w.values.write(array, i, word);
     }
@@ -131,8 +126,7 @@ template <> struct value_io<any_value> {
 /* ---- Gather ---------------------------------------------------------------------------------- */
 
 /* Computes the ranges of T of all components in one band, and loads the values of pixels. */
-template <typename VALUE>
-static __device__ __forceinline__ void gather(omega_work<VALUE> &w, int band)
+template <typename VALUE> QFZ_DEVICE void gather(omega_work<VALUE> &w, int band)
 {
     EACH_COMPONENT(w, c) w.m.range[c] = make_uint2(QFZ_NONE, 0);
     value_io<VALUE>::load(w, band);

@@ -10,14 +10,13 @@
 #include "gpu/omega/omega_parts.cuh"
 
 /* The parent of v in the forest, and L(v). */
-static __device__ __forceinline__ uint2 hook_of(const qfz_omega_graph &g, uint32_t v)
+static QFZ_DEVICE uint2 hook_of(const qfz_omega_graph &g, uint32_t v)
 {
     return *reinterpret_cast<const uint2 *>(&g.vertex[v]);
 }
 
 /* The first vertex on the path up from v, v included, that is a root or has L above `level`. */
-static __device__ __forceinline__ uint32_t first_after(const qfz_omega_graph &g, uint32_t v,
-                                                       uint32_t level)
+static QFZ_DEVICE uint32_t first_after(const qfz_omega_graph &g, uint32_t v, uint32_t level)
 {
     for (uint2 hook; (hook = hook_of(g, v)).x != QFZ_NONE && hook.y <= level;)
         v = hook.x;
@@ -58,8 +57,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 /* Marks that v breaks at `level`, and that each vertex above v breaks at the level at which the
  * vertex below is attached.  Stops at a vertex that another thread marked before, because that
  * thread continues upwards. */
-static __device__ __forceinline__ void break_at(const qfz_omega_graph &g, uint32_t v,
-                                                uint32_t level)
+static QFZ_DEVICE void break_at(const qfz_omega_graph &g, uint32_t v, uint32_t level)
 {
     while (level < g.after) {
         uint32_t *const breaks = &g.vertex[v].breaks;
@@ -72,8 +70,7 @@ static __device__ __forceinline__ void break_at(const qfz_omega_graph &g, uint32
 }
 
 /* Marks that the component of v at `level` is too wide. */
-static __device__ __forceinline__ void break_component_at(const qfz_omega_graph &g, uint32_t v,
-                                                          uint32_t level)
+static QFZ_DEVICE void break_component_at(const qfz_omega_graph &g, uint32_t v, uint32_t level)
 {
     if (level < g.after) break_at(g, first_after(g, v, level), level);
 }
@@ -138,16 +135,15 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 }
 
 /* Reads four words of a vertex, from `word` on, while other threads may write them. */
-static __device__ __forceinline__ uint4 peek_half(const uint32_t *word)
+static QFZ_DEVICE uint4 peek_half(const uint32_t *word)
 {
     return __ldcg(reinterpret_cast<const uint4 *>(word));
 }
 
 /* Extends the range of T of v and of all vertices above v.  A read may be stale, but ranges only
  * grow: a vertex that reads as too wide is too wide, and what reads as its range belongs to it. */
-static __device__ __forceinline__ void spread(const qfz_omega_graph &g,
-                                              const qfz_omega_values &values, double limit,
-                                              uint32_t v, uint32_t lo, uint32_t hi)
+static QFZ_DEVICE void spread(const qfz_omega_graph &g, const qfz_omega_values &values,
+                              double limit, uint32_t v, uint32_t lo, uint32_t hi)
 {
     while (v != QFZ_NONE) {
         qfz_omega_vertex *const at = &g.vertex[v];
@@ -216,7 +212,7 @@ struct item {
 };
 } // namespace
 
-static __device__ __forceinline__ item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
+static QFZ_DEVICE item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
 {
     const int64_t r = (int64_t)i - (int64_t)n;
     const uint2 to = r < 0 ? hook_of(g, (uint32_t)i) : qfz_omega_attached(g, (uint64_t)r);
@@ -232,30 +228,29 @@ struct progress {
 };
 } // namespace
 
-static __device__ __forceinline__ progress progress_of(const qfz_omega_graph &g, uint32_t v)
+static QFZ_DEVICE progress progress_of(const qfz_omega_graph &g, uint32_t v)
 {
     const uint4 first = peek_half(&g.vertex[v].up), second = peek_half(&g.vertex[v].breaks);
     return progress{first.z, first.w, second.x, second.y, second.z, second.w};
 }
 
 /* True if it is undecided whether the vertex qualifies at `level`. */
-static __device__ __forceinline__ bool is_open(const progress &at, uint32_t level)
+static QFZ_DEVICE bool is_open(const progress &at, uint32_t level)
 {
     return level > at.holds && level < at.breaks;
 }
 
 /* The level up to which parts are tried next.  Some part is undecided at the level after `holds`.
  */
-static __device__ __forceinline__ uint32_t middle(const progress &at)
+static QFZ_DEVICE uint32_t middle(const progress &at)
 {
     return at.holds + 1 + (at.breaks - at.holds - 2) / 2;
 }
 
 /* Tries an item, or leaves it for a later pass. */
-static __device__ __forceinline__ void try_item(const qfz_omega_graph &g,
-                                                const qfz_omega_values &values,
-                                                const band_ranges &b, uint64_t i, const item &it,
-                                                const progress &seen, bool tries)
+static QFZ_DEVICE void try_item(const qfz_omega_graph &g, const qfz_omega_values &values,
+                                const band_ranges &b, uint64_t i, const item &it,
+                                const progress &seen, bool tries)
 {
     qfz_omega_vertex *const at = &g.vertex[it.v];
     if (!tries) {
@@ -271,14 +266,12 @@ static __device__ __forceinline__ void try_item(const qfz_omega_graph &g,
 }
 
 /* True if item i is attached to a vertex, and its own T is not too wide. */
-static __device__ __forceinline__ bool takes_part(const qfz_omega_graph &g, const item &it,
-                                                  uint64_t i)
+static QFZ_DEVICE bool takes_part(const qfz_omega_graph &g, const item &it, uint64_t i)
 {
     return it.v != QFZ_NONE && (it.record >= 0 || g.vertex[i].holds == QFZ_NONE);
 }
 
-static __device__ __forceinline__ void put_listed(const qfz_omega_graph &g, uint32_t *list,
-                                                  uint32_t to, uint32_t i)
+static QFZ_DEVICE void put_listed(const qfz_omega_graph &g, uint32_t *list, uint32_t to, uint32_t i)
 {
     if (to < g.list_room) list[to] = i;
 }

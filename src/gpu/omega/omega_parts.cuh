@@ -21,7 +21,7 @@ struct qfz_omega_values {
     uint32_t flip; /* XOR with flip maps signed integers to unsigned integers of the same order */
 
     /* The word of the i-th value of an array of the raster's type. */
-    __device__ __forceinline__ uint32_t read(const void *array, int64_t i) const
+    QFZ_DEVICE uint32_t read(const void *array, int64_t i) const
     {
         if (bytes == 1) return static_cast<const uint8_t *>(array)[i] ^ flip;
         if (bytes == 2) return static_cast<const uint16_t *>(array)[i] ^ flip;
@@ -30,7 +30,7 @@ struct qfz_omega_values {
         return raw >> 31 ? ~raw : raw | 1u << 31;
     }
 
-    __device__ __forceinline__ void write(void *array, int64_t i, uint32_t word) const
+    QFZ_DEVICE void write(void *array, int64_t i, uint32_t word) const
     {
         if (bytes == 1)
             static_cast<uint8_t *>(array)[i] = (uint8_t)(word ^ flip);
@@ -40,29 +40,29 @@ struct qfz_omega_values {
             static_cast<uint32_t *>(array)[i] = is_float ? to_bits(word) : word ^ flip;
     }
 
-    __device__ __forceinline__ uint32_t pixel(int band, int64_t p) const
+    QFZ_DEVICE uint32_t pixel(int band, int64_t p) const
     {
         return read(static_cast<const char *>(pixels) + band * n_px * bytes, p);
     }
 
-    static __device__ __forceinline__ uint32_t to_bits(uint32_t word)
+    static QFZ_DEVICE uint32_t to_bits(uint32_t word)
     {
         return word >> 31 ? word & ~(1u << 31) : ~word;
     }
 
     /* The words of the least and the greatest value of the type. */
-    __device__ __forceinline__ uint32_t least() const
+    QFZ_DEVICE uint32_t least() const
     {
         return is_float ? ~0xff800000u : 0;
     }
 
-    __device__ __forceinline__ uint32_t greatest() const
+    QFZ_DEVICE uint32_t greatest() const
     {
         return is_float ? 0xff800000u : 0xffffffffu >> (32 - 8 * bytes);
     }
 
     /* qfz_too_wide() of core/level.c for one band: does hi - lo exceed `most`? */
-    __device__ __forceinline__ bool too_wide(uint32_t lo, uint32_t hi, double most) const
+    QFZ_DEVICE bool too_wide(uint32_t lo, uint32_t hi, double most) const
     {
         if (lo >= hi) return false;
         if (!is_float) return (double)(hi - lo) > most;
@@ -90,8 +90,7 @@ static inline dim3 qfz_omega_grid(const qfz_gpu *gpu, int64_t n)
 /* For each i below n: appends i to a list unless word(i) is QFZ_NONE, by put(place in the list, i,
  * word(i)).  A warp reserves places for several items at a time. */
 template <typename WORD, typename PUT>
-static __device__ __forceinline__ void qfz_omega_append(uint64_t n, uint32_t *counter, WORD word,
-                                                        PUT put)
+QFZ_DEVICE void qfz_omega_append(uint64_t n, uint32_t *counter, WORD word, PUT put)
 {
     enum { EACH = 4 };
     const uint64_t step = (uint64_t)gridDim.x * QFZ_OMEGA_THREADS * EACH;
@@ -113,8 +112,7 @@ static __device__ __forceinline__ void qfz_omega_append(uint64_t n, uint32_t *co
 }
 
 /* The vertex of ring pixel i, in a forest that keeps the ring. */
-static __device__ __forceinline__ uint32_t qfz_omega_ring_vertex(const qfz_gpu_forest &f,
-                                                                 uint64_t i)
+QFZ_DEVICE uint32_t qfz_omega_ring_vertex(const qfz_gpu_forest &f, uint64_t i)
 {
     const int2 place = qfz_ring_pixel(f.h, f.w, (int32_t)i);
     return f.rim[qfz_rim_place(f, place.y, place.x)].x;
@@ -165,8 +163,7 @@ struct qfz_omega_graph {
 };
 
 /* A record's vertex and level. */
-static __device__ __forceinline__ uint2 qfz_omega_attached(const qfz_omega_graph &g,
-                                                           uint64_t record)
+QFZ_DEVICE uint2 qfz_omega_attached(const qfz_omega_graph &g, uint64_t record)
 {
     const uint32_t level = g.has_wide_levels
                                ? static_cast<const uint32_t *>(g.attached_level)[record]
@@ -175,8 +172,8 @@ static __device__ __forceinline__ uint2 qfz_omega_attached(const qfz_omega_graph
 }
 
 template <typename LEVEL>
-static __device__ __forceinline__ void qfz_omega_attach(const qfz_omega_graph &g, uint64_t record,
-                                                        uint32_t v, uint32_t level)
+QFZ_DEVICE void qfz_omega_attach(const qfz_omega_graph &g, uint64_t record, uint32_t v,
+                                 uint32_t level)
 {
     g.attached[record] = v;
     static_cast<LEVEL *>(g.attached_level)[record] = (LEVEL)level;
@@ -188,7 +185,7 @@ static const uint32_t QFZ_OMEGA_PART = 1u << 31;
 enum { QFZ_OMEGA_PASSES = 33 };
 
 /* *word = max(*word, value); see qfz_lower(). */
-static __device__ __forceinline__ void qfz_raise(uint32_t *word, uint32_t value)
+QFZ_DEVICE void qfz_raise(uint32_t *word, uint32_t value)
 {
     if (value > *static_cast<volatile uint32_t *>(word)) atomicMax(word, value);
 }
@@ -290,8 +287,7 @@ qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t
 
 /* True if a record or vertex that is attached to vertex `at` by `level` is in that vertex's region.
  */
-static __device__ __forceinline__ bool qfz_omega_joins(const qfz_omega_graph &g, uint32_t at,
-                                                       uint32_t level)
+QFZ_DEVICE bool qfz_omega_joins(const qfz_omega_graph &g, uint32_t at, uint32_t level)
 {
     return level < g.vertex[at].breaks;
 }

@@ -71,8 +71,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
 /* True if a part widens nothing. */
-static __device__ __forceinline__ bool
-is_known(const qfz_omega_values &values, const qfz_omega_graph &g, const qfz_omega_item &item)
+static QFZ_DEVICE bool is_known(const qfz_omega_values &values, const qfz_omega_graph &g,
+                                const qfz_omega_item &item)
 {
     if (!qfz_omega_merges(values, g, item)) return false;
     bool inside = true;
@@ -87,8 +87,8 @@ is_known(const qfz_omega_values &values, const qfz_omega_graph &g, const qfz_ome
 }
 
 /* An event, as far as there is room for it; returns its place. */
-static __device__ __forceinline__ uint32_t put_event(const qfz_omega_summary_view &s,
-                                                     uint32_t source, uint32_t level)
+static QFZ_DEVICE uint32_t put_event(const qfz_omega_summary_view &s, uint32_t source,
+                                     uint32_t level)
 {
     const uint32_t to = atomicAdd(&s.counts[QFZ_OMEGA_N_EVENTS], 1);
     if (to >= s.event_room) return to;
@@ -107,10 +107,9 @@ struct candidate {
 } // namespace
 
 /* Item i, unless an earlier pass or the range of its vertex excludes it. */
-static __device__ __forceinline__ candidate candidate_of(const qfz_omega_values &values,
-                                                         const qfz_omega_graph &g,
-                                                         const qfz_omega_summary_view &s,
-                                                         const thin_pass &pass, uint32_t i)
+static QFZ_DEVICE candidate candidate_of(const qfz_omega_values &values, const qfz_omega_graph &g,
+                                         const qfz_omega_summary_view &s, const thin_pass &pass,
+                                         uint32_t i)
 {
     candidate c = {qfz_omega_item_of(g, s, i), 0, 0};
     c.level = qfz_omega_event_level(values, g, s, c.item);
@@ -127,9 +126,9 @@ static __device__ __forceinline__ candidate candidate_of(const qfz_omega_values 
 
 /* Calls use(candidate) for all candidates; lists those for which use() returns true. */
 template <typename USE>
-static __device__ __forceinline__ void
-each_candidate(const qfz_omega_values &values, const qfz_omega_graph &g,
-               const qfz_omega_summary_view &s, const thin_pass &pass, USE use)
+static QFZ_DEVICE void each_candidate(const qfz_omega_values &values, const qfz_omega_graph &g,
+                                      const qfz_omega_summary_view &s, const thin_pass &pass,
+                                      USE use)
 {
     const uint32_t n_listed = *pass.n_listed;
     const bool complete = pass.number > 0 && n_listed <= s.event_room;
@@ -145,8 +144,8 @@ each_candidate(const qfz_omega_values &values, const qfz_omega_graph &g,
                      });
 }
 
-static __device__ __forceinline__ void widen(const qfz_omega_values &values,
-                                             const qfz_omega_graph &g, const qfz_omega_item &item)
+static QFZ_DEVICE void widen(const qfz_omega_values &values, const qfz_omega_graph &g,
+                             const qfz_omega_item &item)
 {
     const uint2 range = qfz_omega_item_range(values, g, item, 0);
     qfz_lower(&g.vertex[item.y].lo, range.x);

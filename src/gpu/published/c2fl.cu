@@ -16,8 +16,7 @@
 /* The neighbour to which a pixel is linked first, or the pixel itself. 8-connected: the diagonals
  * come last; then only a diagonal to the upper right can remain, of a pixel with a left
  * neighbour. */
-template <bool EIGHT>
-static __device__ __forceinline__ uint32_t coarse_parent(const qfz_tile &tile, int index)
+template <bool EIGHT> static QFZ_DEVICE uint32_t coarse_parent(const qfz_tile &tile, int index)
 {
     if (tile.joins(index, -1, 0)) return (uint32_t)(index - QFZ_TILE_SIDE);
     if (tile.joins(index, 0, -1)) return (uint32_t)(index - 1);
@@ -29,8 +28,7 @@ static __device__ __forceinline__ uint32_t coarse_parent(const qfz_tile &tile, i
 /* A neighbour that is joined to a pixel but may be in another list, or the pixel itself. The left
  * neighbour is in the same list if the two pixels above are joined, too: their lists are the same,
  * by induction upwards. */
-template <bool EIGHT>
-static __device__ __forceinline__ uint32_t fine_parent(const qfz_tile &tile, int index)
+template <bool EIGHT> static QFZ_DEVICE uint32_t fine_parent(const qfz_tile &tile, int index)
 {
     const bool above = tile.joins(index, -1, 0);
     if (above && tile.joins(index, 0, -1) && !tile.joins(index, -1, -1))

@@ -25,12 +25,12 @@ template <typename T> struct tree_view {
     uint32_t *stays;     /* nodes that remain: edges with two children, pixels with one */
     uint32_t *before;    /* per word: nodes that remain in earlier words */
 
-    __device__ __forceinline__ bool does_stay(uint32_t node) const
+    QFZ_DEVICE bool does_stay(uint32_t node) const
     {
         return __ldg(stays + node / WORD_BITS) >> node % WORD_BITS & 1;
     }
     /* The canonical number of a node that remains. */
-    __device__ __forceinline__ uint32_t number_of(uint32_t node) const
+    QFZ_DEVICE uint32_t number_of(uint32_t node) const
     {
         const uint32_t earlier = __ldg(stays + node / WORD_BITS) & ((1u << node % WORD_BITS) - 1);
         return n_px + __ldg(before + node / WORD_BITS) + (uint32_t)__popc(earlier);
@@ -39,7 +39,7 @@ template <typename T> struct tree_view {
 } // namespace
 
 /* The pixel of a thread's k-th node; the node's number is kind * n_px + pixel. */
-static __device__ __forceinline__ uint32_t px_of(uint32_t block, int k)
+static QFZ_DEVICE uint32_t px_of(uint32_t block, int k)
 {
     return (block * EACH + (uint32_t)k) * BLOCK + threadIdx.x;
 }
@@ -47,8 +47,8 @@ static __device__ __forceinline__ uint32_t px_of(uint32_t block, int k)
 /* The levels of a thread's nodes: 0 for pixels (kind 0), the edge's level for existing edges in
  * direction kind - 1. */
 template <typename T>
-static __device__ __forceinline__ void
-levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind, uint32_t level[EACH])
+static QFZ_DEVICE void levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind,
+                                 uint32_t level[EACH])
 {
 #pragma unroll
     for (int k = 0; k < EACH; k++)
@@ -65,8 +65,8 @@ levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind, ui
  * children; the look bypasses the cache, which would be stale. parent[k] counts if bit k of
  * children is set. */
 template <typename T>
-static __device__ __forceinline__ void count_children(const tree_view<T> &tree, uint32_t children,
-                                                      const uint32_t parent[EACH])
+static QFZ_DEVICE void count_children(const tree_view<T> &tree, uint32_t children,
+                                      const uint32_t parent[EACH])
 {
     uint32_t has[EACH];
 #pragma unroll
@@ -129,8 +129,7 @@ static __global__ void __launch_bounds__(BLOCK)
 /* The first ancestor that remains, from the parent on; QFZ_NONE if there is none. A node with one
  * child is passed only from that child, so all climbs together are linear. */
 template <typename T>
-static __device__ __forceinline__ uint32_t find_staying(const tree_view<T> &tree, uint32_t node,
-                                                        uint32_t parent)
+static QFZ_DEVICE uint32_t find_staying(const tree_view<T> &tree, uint32_t node, uint32_t parent)
 {
     while (parent != node) {
         if (tree.does_stay(parent)) return parent;

@@ -15,6 +15,7 @@
 #define QFZ_GPU_CONNECT_CUH
 
 #include "gpu/device/device.cuh"
+#include "core/host_device.h"
 
 struct qfz_link {
     uint32_t parent, level; /* level: of the parent */
@@ -35,27 +36,27 @@ struct qfz_packed_links {
     typedef uint32_t word;
     uint32_t *words;
 
-    static __device__ __forceinline__ uint32_t pack(qfz_link link)
+    static QFZ_DEVICE uint32_t pack(qfz_link link)
     {
         return link.level << 16 | link.parent;
     }
-    static __device__ __forceinline__ qfz_link unpack(uint32_t word)
+    static QFZ_DEVICE qfz_link unpack(uint32_t word)
     {
         return qfz_link{word & 0xffffu, word >> 16};
     }
-    __device__ __forceinline__ qfz_link get(uint32_t node) const
+    QFZ_DEVICE qfz_link get(uint32_t node) const
     {
         return unpack(*static_cast<volatile uint32_t *>(words + node));
     }
-    __device__ __forceinline__ void put(uint32_t node, qfz_link link) const
+    QFZ_DEVICE void put(uint32_t node, qfz_link link) const
     {
         words[node] = pack(link);
     }
-    __device__ __forceinline__ void shorten(uint32_t node, qfz_link link) const
+    QFZ_DEVICE void shorten(uint32_t node, qfz_link link) const
     {
         (void)atomicExch(words + node, pack(link));
     }
-    __device__ __forceinline__ bool swap(uint32_t node, qfz_link *link, qfz_link to) const
+    QFZ_DEVICE bool swap(uint32_t node, qfz_link *link, qfz_link to) const
     {
         const uint32_t expected = pack(*link), was = atomicCAS(words + node, expected, pack(to));
         *link = unpack(was);
@@ -69,27 +70,27 @@ struct qfz_wide_links {
     typedef unsigned long long word;
     unsigned long long *words;
 
-    static __host__ __device__ __forceinline__ unsigned long long pack(qfz_link link)
+    QFZ_HOST_AND_DEVICE unsigned long long pack(qfz_link link)
     {
         return (unsigned long long)link.level << 32 | link.parent;
     }
-    static __host__ __device__ __forceinline__ qfz_link unpack(unsigned long long word)
+    QFZ_HOST_AND_DEVICE qfz_link unpack(unsigned long long word)
     {
         return qfz_link{(uint32_t)word, (uint32_t)(word >> 32)};
     }
-    __device__ __forceinline__ qfz_link get(uint32_t node) const
+    QFZ_DEVICE qfz_link get(uint32_t node) const
     {
         return unpack(words[node]);
     }
-    __device__ __forceinline__ void put(uint32_t node, qfz_link link) const
+    QFZ_DEVICE void put(uint32_t node, qfz_link link) const
     {
         words[node] = pack(link);
     }
-    __device__ __forceinline__ void shorten(uint32_t node, qfz_link link) const
+    QFZ_DEVICE void shorten(uint32_t node, qfz_link link) const
     {
         (void)atomicExch(words + node, pack(link));
     }
-    __device__ __forceinline__ bool swap(uint32_t node, qfz_link *link, qfz_link to) const
+    QFZ_DEVICE bool swap(uint32_t node, qfz_link *link, qfz_link to) const
     {
         const unsigned long long expected = pack(*link),
                                  was = atomicCAS(words + node, expected, pack(to));
@@ -101,28 +102,25 @@ struct qfz_wide_links {
 /* ---- The procedures of the paper ------------------------------------------------------------- */
 
 template <typename LINKS>
-static __device__ __forceinline__ qfz_climber qfz_start(const LINKS &links, uint32_t node,
-                                                        uint32_t level)
+QFZ_DEVICE qfz_climber qfz_start(const LINKS &links, uint32_t node, uint32_t level)
 {
     return qfz_climber{node, level, links.get(node)};
 }
 
-template <typename LINKS>
-static __device__ __forceinline__ void qfz_step(const LINKS &links, qfz_climber *at)
+template <typename LINKS> QFZ_DEVICE void qfz_step(const LINKS &links, qfz_climber *at)
 {
     *at = qfz_start(links, at->link.parent, at->link.level);
 }
 
 /* FIND-LEVEL-ROOT: climbs to the last ancestor whose level is at most `level`. */
 template <typename LINKS>
-static __device__ __forceinline__ void qfz_climb(const LINKS &links, qfz_climber *at,
-                                                 uint32_t level)
+QFZ_DEVICE void qfz_climb(const LINKS &links, qfz_climber *at, uint32_t level)
 {
     while (at->link.parent != at->node && at->link.level <= level)
         qfz_step(links, at);
 }
 
-static __device__ __forceinline__ void qfz_swap_climbers(qfz_climber *a, qfz_climber *b)
+QFZ_DEVICE void qfz_swap_climbers(qfz_climber *a, qfz_climber *b)
 {
     const qfz_climber c = *a;
     *a = *b;
@@ -132,7 +130,7 @@ static __device__ __forceinline__ void qfz_swap_climbers(qfz_climber *a, qfz_cli
 /* CONNECT (algorithm 4): merges the chains of ancestors of a and b. Each round moves a or b up, or
  * shortens a chain for good; the loop ends where the chains meet or one of them ends. */
 template <typename LINKS>
-static __device__ __forceinline__ void qfz_connect(const LINKS &links, qfz_climber a, qfz_climber b)
+QFZ_DEVICE void qfz_connect(const LINKS &links, qfz_climber a, qfz_climber b)
 {
     for (;;) {
         if (b.level < a.level) qfz_swap_climbers(&a, &b);
@@ -150,8 +148,8 @@ static __device__ __forceinline__ void qfz_connect(const LINKS &links, qfz_climb
 /* CONNECT-WITH (algorithm 5): connects pixels p and q by their edge, which becomes a node only if
  * needed. */
 template <typename LINKS>
-static __device__ __forceinline__ void qfz_connect_with(const LINKS &links, uint32_t p, uint32_t q,
-                                                        uint32_t edge, uint32_t level)
+QFZ_DEVICE void qfz_connect_with(const LINKS &links, uint32_t p, uint32_t q, uint32_t edge,
+                                 uint32_t level)
 {
     qfz_climber a = qfz_start(links, p, 0), b = qfz_start(links, q, 0);
     qfz_climb(links, &a, level);
@@ -175,7 +173,7 @@ struct qfz_meeting {
 
 /* The ways climb in step: the earlier of the two nodes goes on. */
 template <typename LINKS>
-static __device__ __forceinline__ qfz_meeting qfz_meet(const LINKS &links, uint32_t p, uint32_t q)
+QFZ_DEVICE qfz_meeting qfz_meet(const LINKS &links, uint32_t p, uint32_t q)
 {
     qfz_climber a = qfz_start(links, p, 0), b = qfz_start(links, q, 0);
     uint32_t below_a = p, below_b = q;

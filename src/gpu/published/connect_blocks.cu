@@ -31,8 +31,8 @@ template <int N_DIRS> struct pixel_edges {
 } // namespace
 
 template <int N_DIRS, typename T>
-static __device__ __forceinline__ pixel_edges<N_DIRS> edges_at(const qfz_edge_reader<T> &reader,
-                                                               int32_t y, int32_t x)
+static QFZ_DEVICE pixel_edges<N_DIRS> edges_at(const qfz_edge_reader<T> &reader, int32_t y,
+                                               int32_t x)
 {
     pixel_edges<N_DIRS> edges = {};
     if (y >= reader.h || x >= reader.w) return edges;
@@ -45,8 +45,8 @@ static __device__ __forceinline__ pixel_edges<N_DIRS> edges_at(const qfz_edge_re
 /* Version 1: links a pixel and its edges to a chain in ascending order; n_local nodes of each
  * kind. */
 template <int N_DIRS, typename LINKS>
-static __device__ __forceinline__ void put_chain(const LINKS &links, uint32_t i, uint32_t n_local,
-                                                 const pixel_edges<N_DIRS> &edges)
+static QFZ_DEVICE void put_chain(const LINKS &links, uint32_t i, uint32_t n_local,
+                                 const pixel_edges<N_DIRS> &edges)
 {
     uint64_t order[N_DIRS];
 #pragma unroll
@@ -75,8 +75,8 @@ static __device__ __forceinline__ void put_chain(const LINKS &links, uint32_t i,
 
 /* Version 2: makes every node a root. */
 template <int N_DIRS, typename LINKS>
-static __device__ __forceinline__ void put_roots(const LINKS &links, uint32_t i, uint32_t n_local,
-                                                 const pixel_edges<N_DIRS> &edges)
+static QFZ_DEVICE void put_roots(const LINKS &links, uint32_t i, uint32_t n_local,
+                                 const pixel_edges<N_DIRS> &edges)
 {
     links.put(i, qfz_link{i, 0});
 #pragma unroll
@@ -88,8 +88,7 @@ static __device__ __forceinline__ void put_roots(const LINKS &links, uint32_t i,
 
 /* A node's link, after its parent has been replaced by the last node of its level. All nodes do so
  * at once, so every step halves the paths. */
-template <typename LINKS>
-static __device__ __forceinline__ qfz_link shortened(const LINKS &links, uint32_t node)
+template <typename LINKS> static QFZ_DEVICE qfz_link shortened(const LINKS &links, uint32_t node)
 {
     qfz_link link = links.get(node);
     while (link.parent != node) {
@@ -104,9 +103,8 @@ static __device__ __forceinline__ qfz_link shortened(const LINKS &links, uint32_
 /* Copies a block's links to global memory and renumbers nodes from the block to the tile. Later
  * nodes come first, since parents are later. */
 template <int N_DIRS, typename LINKS>
-static __device__ __forceinline__ void put_out(const LINKS &links, const pixel_edges<N_DIRS> &edges,
-                                               int32_t block_h, int32_t h, int32_t w,
-                                               unsigned long long *out)
+static QFZ_DEVICE void put_out(const LINKS &links, const pixel_edges<N_DIRS> &edges,
+                               int32_t block_h, int32_t h, int32_t w, unsigned long long *out)
 {
     const uint32_t n_local = (uint32_t)block_h * TREE_W;
     const uint32_t i = threadIdx.y * TREE_W + threadIdx.x;
@@ -161,7 +159,7 @@ static __global__ void __launch_bounds__(TREE_W *block_of<N_DIRS, T>::H)
 
 /* The z-th direction whose edges cross seams of a kind. A diagonal edge that crosses both kinds
  * belongs to the vertical seam. */
-template <bool VERTICAL> static __device__ __forceinline__ int seam_direction(unsigned z)
+template <bool VERTICAL> static QFZ_DEVICE int seam_direction(unsigned z)
 {
     if (!VERTICAL) return (int)z + 1;
     return z == 0 ? (int)QFZ_RIGHT : (int)z + 1;

@@ -170,13 +170,13 @@ static qfz_status find_wide(qfz_gpu *gpu, const qfz_rule *rule, const omega_room
     return QFZ_OK;
 }
 
-static __device__ __forceinline__ bool has_bit(const uint32_t *bits, uint32_t node)
+static QFZ_DEVICE bool has_bit(const uint32_t *bits, uint32_t node)
 {
     return bits[node / WORD_BITS] >> node % WORD_BITS & 1;
 }
 
 /* Sets a bit; returns whether it was set before. */
-static __device__ __forceinline__ bool set_bit(uint32_t *bits, uint32_t node)
+static QFZ_DEVICE bool set_bit(uint32_t *bits, uint32_t node)
 {
     const uint32_t bit = 1u << node % WORD_BITS;
     return atomicOr(bits + node / WORD_BITS, bit) & bit;

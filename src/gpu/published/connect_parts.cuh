@@ -18,7 +18,7 @@ struct qfz_connect_tree {
 };
 
 /* The items of a kernel with one thread each; 0 <= item, and the kernel returns if item >= n. */
-static __device__ __forceinline__ int64_t qfz_connect_item(void)
+QFZ_DEVICE int64_t qfz_connect_item(void)
 {
     return (int64_t)blockIdx.x * QFZ_CONNECT_THREADS + threadIdx.x;
 }
@@ -31,8 +31,7 @@ static inline qfz_status qfz_connect_launch(qfz_gpu *gpu, void (*kernel)(P...), 
 }
 
 /* The number of ring pixel i as a pixel of the tile. */
-static __device__ __forceinline__ uint32_t qfz_connect_ring_node(const qfz_connect_tree &tree,
-                                                                 int64_t i)
+QFZ_DEVICE uint32_t qfz_connect_ring_node(const qfz_connect_tree &tree, int64_t i)
 {
     const int2 place = qfz_ring_pixel(tree.h, tree.w, (int32_t)i);
     return (uint32_t)place.y * (uint32_t)tree.w + (uint32_t)place.x;

@@ -172,8 +172,7 @@ qfz_status qfz_connect_ring(qfz_gpu *gpu, const qfz_connect_tree *tree, uint32_t
 /* Calls use(pixel, direction, whether there is such an edge, its level) for all edges of a thread's
  * pixel. */
 template <typename T, typename USE>
-static __device__ __forceinline__ void each_edge(const qfz_edge_reader<T> &reader, int n_dirs,
-                                                 USE use)
+static QFZ_DEVICE void each_edge(const qfz_edge_reader<T> &reader, int n_dirs, USE use)
 {
     const int64_t p = qfz_connect_item();
     if (p >= (int64_t)reader.h * reader.w) return;

@@ -30,22 +30,21 @@ template <typename WORD> struct chunk {
     uint32_t before; /* length of the segment that reaches the chunk from the left, outside the
                       * chunk; 0: none */
 
-    __device__ __forceinline__ chunk(qfz_row_bits<WORD> of, WORD start_bits, uint32_t at,
-                                     uint32_t open_px)
+    QFZ_DEVICE chunk(qfz_row_bits<WORD> of, WORD start_bits, uint32_t at, uint32_t open_px)
         : bits(of), starts(start_bits), base(at), before(open_px)
     {
     }
 
     /* The index in the image of the start of pixel x's segment; x = -1: the pixel before the
      * chunk. */
-    __device__ __forceinline__ uint32_t segment(int x) const
+    QFZ_DEVICE uint32_t segment(int x) const
     {
         const int distance = x < 0 ? 0 : qfz_start_distance(starts, x);
         return x < 0 || distance > x ? base - before : base + (uint32_t)(x - distance);
     }
 
     /* `before` of the next chunk. */
-    __device__ __forceinline__ uint32_t open() const
+    QFZ_DEVICE uint32_t open() const
     {
         enum { BITS = qfz_word<WORD>::BITS };
         if (!(bits.valid >> (BITS - 1))) return 0;
@@ -56,11 +55,11 @@ template <typename WORD> struct chunk {
 } // namespace
 
 /* The bits of this lane's pixels: one or two. */
-static __device__ __forceinline__ unsigned own_bits(uint32_t word)
+static QFZ_DEVICE unsigned own_bits(uint32_t word)
 {
     return word >> threadIdx.x & 1;
 }
-static __device__ __forceinline__ unsigned own_bits(uint64_t word)
+static QFZ_DEVICE unsigned own_bits(uint64_t word)
 {
     const uint32_t half = (uint32_t)(threadIdx.x & 16 ? word >> 32 : word);
     return half >> (2 * threadIdx.x & 31) & 3;
@@ -69,9 +68,8 @@ static __device__ __forceinline__ unsigned own_bits(uint64_t word)
 /* Unites the segments of a chunk with those above, for the joins in `first` except those in
  * `done`. */
 template <bool EIGHT, typename WORD>
-static __device__ __forceinline__ void unite(uint32_t *parent, const qfz_meetings<WORD> &first,
-                                             unsigned done, const chunk<WORD> &row,
-                                             const chunk<WORD> &up)
+static QFZ_DEVICE void unite(uint32_t *parent, const qfz_meetings<WORD> &first, unsigned done,
+                             const chunk<WORD> &row, const chunk<WORD> &up)
 {
     enum { LANES = qfz_word<WORD>::LANES };
     unsigned todo = own_bits(first.up);
@@ -85,9 +83,9 @@ static __device__ __forceinline__ void unite(uint32_t *parent, const qfz_meeting
 }
 
 template <bool EIGHT, typename WORD, typename SOURCE, typename FETCHED>
-static __device__ __forceinline__ qfz_meetings<WORD>
-first_meetings(const SOURCE &source, int32_t y, int32_t x0, const FETCHED &got,
-               const chunk<WORD> &row, const chunk<WORD> &up)
+static QFZ_DEVICE qfz_meetings<WORD> first_meetings(const SOURCE &source, int32_t y, int32_t x0,
+                                                    const FETCHED &got, const chunk<WORD> &row,
+                                                    const chunk<WORD> &up)
 {
     const qfz_meetings<WORD> all = source.template meetings<EIGHT>(y, x0, got, row.bits, up.bits,
                                                                    row.before > 0, up.before > 0);
@@ -97,9 +95,8 @@ first_meetings(const SOURCE &source, int32_t y, int32_t x0, const FETCHED &got,
 /* The first parent of the segment that begins at pixel s: the segment at its upper left, or the
  * first one above that it meets in this chunk, or itself. */
 template <bool EIGHT, typename WORD>
-static __device__ __forceinline__ uint32_t first_parent(const qfz_meetings<WORD> &first, int s,
-                                                        const chunk<WORD> &row,
-                                                        const chunk<WORD> &up)
+static QFZ_DEVICE uint32_t first_parent(const qfz_meetings<WORD> &first, int s,
+                                        const chunk<WORD> &row, const chunk<WORD> &up)
 {
     if (EIGHT && (first.left >> s & 1)) return up.segment(s - 1);
     const int more = qfz_first_bit((WORD)(first.up >> s));
@@ -110,8 +107,7 @@ static __device__ __forceinline__ uint32_t first_parent(const qfz_meetings<WORD>
 
 /* True if first_parent() used the join of pixel x with its upper neighbour. */
 template <bool EIGHT, typename WORD>
-static __device__ __forceinline__ bool is_taken(const qfz_meetings<WORD> &first, int x,
-                                                const chunk<WORD> &row)
+static QFZ_DEVICE bool is_taken(const qfz_meetings<WORD> &first, int x, const chunk<WORD> &row)
 {
     const int distance = qfz_start_distance(row.starts, x);
     if (distance > x) return false;
@@ -123,8 +119,8 @@ static __device__ __forceinline__ bool is_taken(const qfz_meetings<WORD> &first,
 /* Sets the first parents of the segments that begin in a chunk, and of one that continues in it.
  * Returns the joins that this settles, as bits in the form of unite(). */
 template <bool EIGHT, typename WORD>
-static __device__ __forceinline__ unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &first,
-                                                const chunk<WORD> &row, const chunk<WORD> &up)
+static QFZ_DEVICE unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &first,
+                                const chunk<WORD> &row, const chunk<WORD> &up)
 {
     enum { LANES = qfz_word<WORD>::LANES };
     const unsigned starts = own_bits(row.starts), above = own_bits(first.up);
@@ -187,8 +183,8 @@ static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
 
 /* A chunk by itself; its first pixel counts as a start, since it has a parent. */
 template <typename WORD>
-static __device__ __forceinline__ chunk<WORD>
-lone_chunk(const qfz_row_bits<WORD> *bits, int32_t n_chunks, int32_t y, int32_t x0, int32_t w)
+static QFZ_DEVICE chunk<WORD> lone_chunk(const qfz_row_bits<WORD> *bits, int32_t n_chunks,
+                                         int32_t y, int32_t x0, int32_t w)
 {
     const qfz_row_bits<WORD> own = bits[(int64_t)y * n_chunks + x0 / qfz_word<WORD>::BITS];
     return chunk<WORD>(own, (WORD)(own.valid & (~own.joined | 1)),
@@ -228,8 +224,7 @@ struct four_px {
 } // namespace
 
 template <typename WORD>
-static __device__ __forceinline__ four_px read_four(const qfz_row_bits<WORD> *bits, int32_t y,
-                                                    int32_t x, int32_t w)
+static QFZ_DEVICE four_px read_four(const qfz_row_bits<WORD> *bits, int32_t y, int32_t x, int32_t w)
 {
     enum { BITS = qfz_word<WORD>::BITS };
     if (x >= w) return {0, 0};

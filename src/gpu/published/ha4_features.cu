@@ -51,23 +51,23 @@ struct record_room {
 };
 } // namespace
 
-static __device__ __forceinline__ void add(uint64_t *word, uint64_t value)
+static QFZ_DEVICE void add(uint64_t *word, uint64_t value)
 {
     atomicAdd(reinterpret_cast<counter *>(word), (counter)value);
 }
 
 /* A stale value read here only costs a needless atomic operation. */
-static __device__ __forceinline__ void lower(uint64_t *word, uint64_t value)
+static QFZ_DEVICE void lower(uint64_t *word, uint64_t value)
 {
     if (value < *word) atomicMin(reinterpret_cast<counter *>(word), (counter)value);
 }
-static __device__ __forceinline__ void raise(uint64_t *word, uint64_t value)
+static QFZ_DEVICE void raise(uint64_t *word, uint64_t value)
 {
     if (value > *word) atomicMax(reinterpret_cast<counter *>(word), (counter)value);
 }
 
 /* Adds to a number of two words, the lower first. */
-static __device__ __forceinline__ void add_wide(uint64_t *words, uint64_t low, uint64_t high)
+static QFZ_DEVICE void add_wide(uint64_t *words, uint64_t low, uint64_t high)
 {
     const uint64_t was = atomicAdd(reinterpret_cast<counter *>(words), (counter)low);
     high += was + low < was;
@@ -76,8 +76,8 @@ static __device__ __forceinline__ void add_wide(uint64_t *words, uint64_t low, u
 
 /* Adds a part in row y, from column x on, to the record of a region. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void add_part(const record_room &room, uint32_t region, int32_t y,
-                                                int32_t x, const ha4_part<T, WHAT> &own)
+static QFZ_DEVICE void add_part(const record_room &room, uint32_t region, int32_t y, int32_t x,
+                                const ha4_part<T, WHAT> &own)
 {
     if (region - room.first >= room.n) return;
     uint64_t *const record = room.words + (int64_t)(region - room.first) * room.record_words;
@@ -144,7 +144,7 @@ template <typename T, int WHAT> struct favourite {
     ha4_part<T, WHAT> own;
 
     /* Adds the lanes' sums to the favourite's record, if there is a favourite; all lanes call. */
-    __device__ __forceinline__ void flush(const record_room &room, int32_t y, int32_t x)
+    QFZ_DEVICE void flush(const record_room &room, int32_t y, int32_t x)
     {
         if (region == QFZ_NONE) return;
         const ha4_part<T, WHAT> all = warp_part(own);
@@ -154,8 +154,8 @@ template <typename T, int WHAT> struct favourite {
 
     /* Adds the parts of lanes that have one; all lanes call. If none of them is of the favourite,
      * the region of the first one becomes the favourite. */
-    __device__ __forceinline__ void take(const record_room &room, int32_t y, int32_t x, bool has,
-                                         uint32_t of, const ha4_part<T, WHAT> &some)
+    QFZ_DEVICE void take(const record_room &room, int32_t y, int32_t x, bool has, uint32_t of,
+                         const ha4_part<T, WHAT> &some)
     {
         const unsigned all = __ballot_sync(QFZ_ALL_LANES, has);
         if (!all) return;
@@ -186,7 +186,7 @@ template <typename T> struct ahead_room {
 } // namespace
 
 /* Finds the regions of starts of segments and of chunks. */
-static __device__ __forceinline__ void look_up(const uint32_t *parent, uint32_t (&at)[AHEAD][2])
+static QFZ_DEVICE void look_up(const uint32_t *parent, uint32_t (&at)[AHEAD][2])
 {
     for (bool more = true; more;) {
         more = false;
@@ -202,9 +202,8 @@ static __device__ __forceinline__ void look_up(const uint32_t *parent, uint32_t 
 
 /* Loads the chunks c .. end - 1 of a row, at most AHEAD of them. */
 template <typename T, int WHAT>
-static __device__ __forceinline__ void read_ahead(const row_bits *line, int32_t c, int32_t end,
-                                                  uint32_t base, const uint32_t *parent,
-                                                  const T *plane, ahead_room<T> *into)
+static QFZ_DEVICE void read_ahead(const row_bits *line, int32_t c, int32_t end, uint32_t base,
+                                  const uint32_t *parent, const T *plane, ahead_room<T> *into)
 {
     const int lane = (int)threadIdx.x;
     uint32_t at[AHEAD][2];

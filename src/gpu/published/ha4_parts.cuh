@@ -26,7 +26,7 @@ template <> struct sums_of<4> {
 /* The join of all values from the start of a pixel's segment to the pixel; distance: the pixel's
  * distance from that start. */
 template <typename V, typename JOIN>
-static __device__ __forceinline__ V since_start(V value, int distance, const JOIN &join)
+QFZ_DEVICE V since_start(V value, int distance, const JOIN &join)
 {
 #pragma unroll
     for (int step = 1; step < QFZ_WARP; step *= 2) {
@@ -37,7 +37,7 @@ static __device__ __forceinline__ V since_start(V value, int distance, const JOI
 }
 
 /* The sum over all lanes. */
-static __device__ __forceinline__ uint64_t warp_add(uint64_t value)
+QFZ_DEVICE uint64_t warp_add(uint64_t value)
 {
 #pragma unroll
     for (int lanes = QFZ_WARP / 2; lanes > 0; lanes /= 2)
@@ -54,14 +54,14 @@ template <typename T, int WHAT> struct ha4_part {
     uint64_t sum, square[2];
     uint32_t least, greatest;
 
-    __device__ __forceinline__ void clear()
+    QFZ_DEVICE void clear()
     {
         count = sum_x = x1 = greatest = 0;
         x0 = least = UINT32_MAX;
         sum = square[0] = square[1] = 0;
     }
 
-    __device__ __forceinline__ void join(const ha4_part &other)
+    QFZ_DEVICE void join(const ha4_part &other)
     {
         count += other.count;
         if (WHAT & PLACE) {
@@ -78,7 +78,7 @@ template <typename T, int WHAT> struct ha4_part {
     }
 
     /* Sets the positions of n pixels from column `first` on. */
-    __device__ __forceinline__ void set_place(uint32_t first, uint32_t n)
+    QFZ_DEVICE void set_place(uint32_t first, uint32_t n)
     {
         count = n;
         sum_x = n * first + n * (n - 1) / 2;
@@ -88,7 +88,7 @@ template <typename T, int WHAT> struct ha4_part {
 
     /* Sets the sums over values from the start of the lane's segment to the lane. All lanes
      * call. */
-    __device__ __forceinline__ void set_values(T value, int distance)
+    QFZ_DEVICE void set_values(T value, int distance)
     {
         typedef typename sums_of<sizeof(T)>::sum sum_type;
         typedef typename sums_of<sizeof(T)>::square square_type;
@@ -108,8 +108,7 @@ template <typename T, int WHAT> struct ha4_part {
 };
 
 /* The join of all lanes' parts. */
-template <typename T, int WHAT>
-static __device__ __forceinline__ ha4_part<T, WHAT> warp_part(const ha4_part<T, WHAT> &own)
+template <typename T, int WHAT> QFZ_DEVICE ha4_part<T, WHAT> warp_part(const ha4_part<T, WHAT> &own)
 {
     ha4_part<T, WHAT> all = own;
     all.count = qfz_warp_add(own.count);

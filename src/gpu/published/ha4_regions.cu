@@ -36,7 +36,7 @@ static void take_room(qfz_carve *carve, int32_t h, int32_t w, region_room *room)
 }
 
 /* The first pixel of word i. */
-static __device__ __forceinline__ uint32_t first_pixel(int32_t w, int64_t i)
+static QFZ_DEVICE uint32_t first_pixel(int32_t w, int64_t i)
 {
     const uint32_t n_chunks = (uint32_t)qfz_n_chunks<uint64_t>(w);
     return (uint32_t)i / n_chunks * (uint32_t)w + (uint32_t)i % n_chunks * (uint32_t)BITS;

@@ -29,34 +29,32 @@ template <typename WORD> static inline __host__ __device__ int32_t qfz_n_chunks(
     return (w - 1) / (int32_t)qfz_word<WORD>::BITS + 1;
 }
 
-static __device__ __forceinline__ int qfz_leading_zeros(uint32_t word)
+QFZ_DEVICE int qfz_leading_zeros(uint32_t word)
 {
     return __clz((int)word);
 }
-static __device__ __forceinline__ int qfz_leading_zeros(uint64_t word)
+QFZ_DEVICE int qfz_leading_zeros(uint64_t word)
 {
     return __clzll((long long)word);
 }
-static __device__ __forceinline__ int qfz_first_bit(uint32_t word) /* from 1; 0: no bit */
+QFZ_DEVICE int qfz_first_bit(uint32_t word) /* from 1; 0: no bit */
 {
     return __ffs((int)word);
 }
-static __device__ __forceinline__ int qfz_first_bit(uint64_t word)
+QFZ_DEVICE int qfz_first_bit(uint64_t word)
 {
     return __ffsll((long long)word);
 }
 
 /* The distance of pixel x from the start of its segment; at least BITS if the segment starts before
  * the chunk. starts: pixels not joined to their left neighbour. */
-template <typename WORD>
-static __device__ __forceinline__ int qfz_start_distance(WORD starts, int x)
+template <typename WORD> QFZ_DEVICE int qfz_start_distance(WORD starts, int x)
 {
     return qfz_leading_zeros((WORD)(starts << (qfz_word<WORD>::BITS - 1 - x)));
 }
 
 /* One flag a pixel as a word; lane l holds those of pixels l and l + 32. */
-template <typename WORD>
-static __device__ __forceinline__ WORD qfz_ballot(const bool (&flags)[qfz_word<WORD>::LANES])
+template <typename WORD> QFZ_DEVICE WORD qfz_ballot(const bool (&flags)[qfz_word<WORD>::LANES])
 {
     WORD word = __ballot_sync(QFZ_ALL_LANES, flags[0]);
     if constexpr (sizeof(WORD) == sizeof(uint64_t))
@@ -90,17 +88,17 @@ struct qfz_foreground {
     int32_t h, w;
     const uint8_t *valid;
 
-    __device__ __forceinline__ bool is_valid(int64_t p) const
+    QFZ_DEVICE bool is_valid(int64_t p) const
     {
         return __ldg(valid + p) != 0;
     }
 
-    __device__ __forceinline__ uint32_t value(int64_t) const
+    QFZ_DEVICE uint32_t value(int64_t) const
     {
         return 0;
     }
 
-    __device__ __forceinline__ bool joins(int64_t p, int64_t q) const
+    QFZ_DEVICE bool joins(int64_t p, int64_t q) const
     {
         return is_valid(p) && is_valid(q);
     }
@@ -109,8 +107,7 @@ struct qfz_foreground {
         uint8_t px[qfz_word<WORD>::LANES];
     };
 
-    template <typename WORD>
-    __device__ __forceinline__ fetched<WORD> fetch(int32_t y, int32_t x0) const
+    template <typename WORD> QFZ_DEVICE fetched<WORD> fetch(int32_t y, int32_t x0) const
     {
         fetched<WORD> got;
 #pragma unroll
@@ -122,7 +119,7 @@ struct qfz_foreground {
     }
 
     template <typename WORD>
-    __device__ __forceinline__ qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool open) const
+    QFZ_DEVICE qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool open) const
     {
         bool set[qfz_word<WORD>::LANES];
 #pragma unroll
@@ -133,9 +130,9 @@ struct qfz_foreground {
     }
 
     template <bool EIGHT, typename WORD>
-    __device__ __forceinline__ qfz_meetings<WORD>
-    meetings(int32_t, int32_t, const fetched<WORD> &, qfz_row_bits<WORD> row, qfz_row_bits<WORD> up,
-             bool row_open, bool up_open) const
+    QFZ_DEVICE qfz_meetings<WORD> meetings(int32_t, int32_t, const fetched<WORD> &,
+                                           qfz_row_bits<WORD> row, qfz_row_bits<WORD> up,
+                                           bool row_open, bool up_open) const
     {
         qfz_meetings<WORD> all = {(WORD)(row.valid & up.valid), 0, 0};
         if (EIGHT) {
@@ -152,17 +149,17 @@ template <typename T> struct qfz_values {
     const uint8_t *valid; /* NULL: all are */
     const T *values;
 
-    __device__ __forceinline__ bool is_valid(int64_t p) const
+    QFZ_DEVICE bool is_valid(int64_t p) const
     {
         return !valid || __ldg(valid + p);
     }
 
-    __device__ __forceinline__ uint32_t value(int64_t p) const
+    QFZ_DEVICE uint32_t value(int64_t p) const
     {
         return __ldg(values + p);
     }
 
-    __device__ __forceinline__ bool joins(int64_t p, int64_t q) const
+    QFZ_DEVICE bool joins(int64_t p, int64_t q) const
     {
         return is_valid(p) && is_valid(q) && value(p) == value(q);
     }
@@ -173,8 +170,7 @@ template <typename T> struct qfz_values {
         T left; /* the value before the chunk, in lane 0 */
     };
 
-    template <typename WORD>
-    __device__ __forceinline__ fetched<WORD> fetch(int32_t y, int32_t x0) const
+    template <typename WORD> QFZ_DEVICE fetched<WORD> fetch(int32_t y, int32_t x0) const
     {
         fetched<WORD> got;
         const int64_t p = (int64_t)y * w + x0;
@@ -191,7 +187,7 @@ template <typename T> struct qfz_values {
     }
 
     template <typename WORD>
-    __device__ __forceinline__ qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool open) const
+    QFZ_DEVICE qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool open) const
     {
         enum { LANES = qfz_word<WORD>::LANES };
         const WORD all = qfz_ballot<WORD>(got.valid);
@@ -212,8 +208,7 @@ template <typename T> struct qfz_values {
     /* The pixels of `pairs` whose value, dx columns further in their row, equals the one up_dx
      * columns further in the row above. */
     template <typename WORD>
-    __device__ __forceinline__ WORD same(WORD pairs, int64_t p, const fetched<WORD> &got, int dx,
-                                         int up_dx) const
+    QFZ_DEVICE WORD same(WORD pairs, int64_t p, const fetched<WORD> &got, int dx, int up_dx) const
     {
         bool equal[qfz_word<WORD>::LANES];
 #pragma unroll
@@ -228,9 +223,9 @@ template <typename T> struct qfz_values {
     }
 
     template <bool EIGHT, typename WORD>
-    __device__ __forceinline__ qfz_meetings<WORD>
-    meetings(int32_t y, int32_t x0, const fetched<WORD> &got, qfz_row_bits<WORD> row,
-             qfz_row_bits<WORD> up, bool row_open, bool up_open) const
+    QFZ_DEVICE qfz_meetings<WORD> meetings(int32_t y, int32_t x0, const fetched<WORD> &got,
+                                           qfz_row_bits<WORD> row, qfz_row_bits<WORD> up,
+                                           bool row_open, bool up_open) const
     {
         const int64_t p = (int64_t)y * w + x0;
         qfz_meetings<WORD> all = {same<WORD>(row.valid & up.valid, p, got, 0, 0), 0, 0};
@@ -250,8 +245,8 @@ template <typename T> struct qfz_values {
  * needed only where neither pixel is joined to its left: otherwise the joined pixel meets what the
  * diagonal leads to. */
 template <typename WORD>
-static __device__ __forceinline__ qfz_meetings<WORD>
-qfz_first_meetings(qfz_meetings<WORD> all, qfz_row_bits<WORD> row, qfz_row_bits<WORD> up)
+QFZ_DEVICE qfz_meetings<WORD> qfz_first_meetings(qfz_meetings<WORD> all, qfz_row_bits<WORD> row,
+                                                 qfz_row_bits<WORD> up)
 {
     const WORD either = row.joined | up.joined;
     return {(WORD)(all.up & ~(row.joined & up.joined)), (WORD)(all.left & ~either),

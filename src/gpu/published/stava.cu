@@ -18,8 +18,7 @@
 enum { GROUP = 4 };
 
 /* Bit d: the pixel is joined to the neighbour at (d / 3 - 1, d % 3 - 1). */
-template <bool EIGHT>
-static __device__ __forceinline__ unsigned neighbours(const qfz_tile &tile, int index)
+template <bool EIGHT> static QFZ_DEVICE unsigned neighbours(const qfz_tile &tile, int index)
 {
     unsigned bits = 0;
 #pragma unroll
@@ -31,8 +30,8 @@ static __device__ __forceinline__ unsigned neighbours(const qfz_tile &tile, int 
 
 /* The least label of a pixel and the pixels to which it is joined. */
 template <bool EIGHT>
-static __device__ __forceinline__ uint32_t least_around(const uint32_t *label, int index,
-                                                        uint32_t own, unsigned bits)
+static QFZ_DEVICE uint32_t least_around(const uint32_t *label, int index, uint32_t own,
+                                        unsigned bits)
 {
 #pragma unroll
     for (int d = 0; d < 9; d++)

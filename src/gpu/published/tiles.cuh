@@ -24,8 +24,7 @@ struct qfz_tile {
     uint8_t valid[CELLS];
 
     /* All threads of the block call; a barrier must follow. */
-    template <typename SOURCE>
-    __device__ __forceinline__ void load(const SOURCE &source, int32_t y0, int32_t x0)
+    template <typename SOURCE> QFZ_DEVICE void load(const SOURCE &source, int32_t y0, int32_t x0)
     {
         const int thread = (int)(threadIdx.y * QFZ_TILE_SIDE + threadIdx.x);
         for (int cell = thread; cell < CELLS; cell += QFZ_TILE_SIDE * QFZ_TILE_ROWS) {
@@ -41,13 +40,13 @@ struct qfz_tile {
     }
 
     /* The cell of a local index. */
-    static __device__ __forceinline__ int cell_of(int index)
+    static QFZ_DEVICE int cell_of(int index)
     {
         return (index / QFZ_TILE_SIDE + 1) * STRIDE + index % QFZ_TILE_SIDE + 1;
     }
 
     /* True if a pixel is joined to the one dy rows and dx columns further. */
-    __device__ __forceinline__ bool joins(int index, int dy, int dx) const
+    QFZ_DEVICE bool joins(int index, int dy, int dx) const
     {
         const int cell = cell_of(index), other = cell + dy * STRIDE + dx;
         return valid[cell] && valid[other] && value[cell] == value[other];
@@ -65,18 +64,18 @@ static inline dim3 qfz_tile_grid(int32_t h, int32_t w)
 struct qfz_tile_place {
     int32_t y0, x0;
 
-    __device__ __forceinline__ explicit qfz_tile_place(int32_t w)
+    QFZ_DEVICE explicit qfz_tile_place(int32_t w)
     {
         const int32_t across = (w - 1) / QFZ_TILE_SIDE + 1;
         y0 = (int32_t)blockIdx.x / across * QFZ_TILE_SIDE;
         x0 = (int32_t)blockIdx.x % across * QFZ_TILE_SIDE;
     }
-    __device__ __forceinline__ int index(int k) const
+    QFZ_DEVICE int index(int k) const
     {
         return ((int)threadIdx.y + k * QFZ_TILE_ROWS) * QFZ_TILE_SIDE + (int)threadIdx.x;
     }
     /* The index in the image of a local index. */
-    __device__ __forceinline__ uint32_t global(uint32_t index, int32_t w) const
+    QFZ_DEVICE uint32_t global(uint32_t index, int32_t w) const
     {
         return (uint32_t)(y0 + (int32_t)(index / QFZ_TILE_SIDE)) * (uint32_t)w +
                (uint32_t)(x0 + (int32_t)(index % QFZ_TILE_SIDE));
@@ -85,9 +84,8 @@ struct qfz_tile_place {
 
 /* Stores parent[] of this thread's pixels; find(k): the local root of the k-th. */
 template <typename SOURCE, typename FIND>
-static __device__ __forceinline__ void qfz_tile_store(const SOURCE &source, const qfz_tile &tile,
-                                                      const qfz_tile_place &at, const FIND &find,
-                                                      uint32_t *parent)
+QFZ_DEVICE void qfz_tile_store(const SOURCE &source, const qfz_tile &tile, const qfz_tile_place &at,
+                               const FIND &find, uint32_t *parent)
 {
 #pragma unroll
     for (int k = 0; k < QFZ_TILE_EACH; k++) {
@@ -128,7 +126,7 @@ struct qfz_facing {
     bool is_last;  /* last place of its line */
 };
 
-static __device__ __forceinline__ qfz_facing qfz_facing_at(const qfz_lines &lines, uint32_t i)
+QFZ_DEVICE qfz_facing qfz_facing_at(const qfz_lines &lines, uint32_t i)
 {
     const uint32_t n_level = (uint32_t)(lines.count(lines.h, lines.step_y) * lines.w);
     const bool level = i < n_level;
@@ -150,8 +148,7 @@ static __device__ __forceinline__ qfz_facing qfz_facing_at(const qfz_lines &line
  * next place. Skips redundant joins: a pair whose two pixels are joined, inside their tiles, to the
  * pair before; a diagonal one of whose pixels is joined to the pixel beside it or across. */
 template <bool EIGHT, typename SOURCE>
-static __device__ __forceinline__ void qfz_join_facing(const SOURCE &source, uint32_t *parent,
-                                                       const qfz_facing &f)
+QFZ_DEVICE void qfz_join_facing(const SOURCE &source, uint32_t *parent, const qfz_facing &f)
 {
     const int64_t a = f.near, b = a + f.across;
     const bool pair = source.joins(a, b);

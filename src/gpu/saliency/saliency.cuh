@@ -64,9 +64,8 @@ typedef struct qfz_saliency_blocks {
 /* The vertices of this thread block's pixels: in blocks.open, or, for levels of 32 bits, in the
  * plane of the diagonals that the query makes. */
 template <typename T>
-static __device__ __forceinline__ vertex_map vertices_at(const qfz_gpu_forest &f,
-                                                         const qfz_block_box &box, uint32_t *open,
-                                                         T *saliency)
+QFZ_DEVICE vertex_map vertices_at(const qfz_gpu_forest &f, const qfz_block_box &box, uint32_t *open,
+                                  T *saliency)
 {
     const int64_t n_px = (int64_t)f.h * f.w, first_px = (int64_t)box.y * f.w + box.x;
     if constexpr (sizeof(T) == sizeof(uint32_t))

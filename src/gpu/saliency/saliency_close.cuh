@@ -38,39 +38,36 @@ template <> struct table_row<pair32> {
     table_px<pair32> own, right;
 };
 
-static __device__ __forceinline__ table_row<pair16> look_up(uint32_t *table, uint32_t comp)
+QFZ_DEVICE table_row<pair16> look_up(uint32_t *table, uint32_t comp)
 {
     const uint32_t a = of_comp(table, comp & 0xffff), b = of_comp(table, comp >> 16);
     return {{{low_halves(a, b)}, {high_halves(a, b)}}, {}, a};
 }
 
-static __device__ __forceinline__ void add_right(table_row<pair16> &row)
+QFZ_DEVICE void add_right(table_row<pair16> &row)
 {
     const uint32_t next = of_next_lane(row.first);
     row.right = {{shifted(row.own.comp.two, next)}, {high_halves(row.own.top.two, next)}};
 }
 
-static __device__ __forceinline__ table_row<pair32> look_up(unsigned long long *table,
-                                                            uint32_t comp)
+QFZ_DEVICE table_row<pair32> look_up(unsigned long long *table, uint32_t comp)
 {
     const unsigned long long a = of_comp(table, comp & 0xffff), b = of_comp(table, comp >> 16);
     return {{{{(uint32_t)a, (uint32_t)b}}, {{(uint32_t)(a >> 32), (uint32_t)(b >> 32)}}}, {}};
 }
 
-static __device__ __forceinline__ void add_right(table_row<pair32> &row)
+QFZ_DEVICE void add_right(table_row<pair32> &row)
 {
     row.right = {to_right(row.own.comp), to_right(row.own.top)};
 }
 
 /* Of a row and the next: the first and the second pixels of the two edges in a direction. */
-template <typename ROW>
-static __device__ __forceinline__ auto first_of(int direction, const ROW &now)
+template <typename ROW> QFZ_DEVICE auto first_of(int direction, const ROW &now)
 {
     return direction == QFZ_BELOW_LEFT ? now.right : now.own;
 }
 
-template <typename ROW>
-static __device__ __forceinline__ auto second_of(int direction, const ROW &now, const ROW &under)
+template <typename ROW> QFZ_DEVICE auto second_of(int direction, const ROW &now, const ROW &under)
 {
     if (direction == QFZ_RIGHT) return now.right;
     return direction == QFZ_BELOW_RIGHT ? under.right : under.own;
@@ -79,8 +76,8 @@ static __device__ __forceinline__ auto second_of(int direction, const ROW &now, 
 /* ---- Close ----------------------------------------------------------------------------------- */
 
 template <typename WAY, bool FULL, typename SETTLED_PX>
-static __device__ __forceinline__ void close_by_table(typename WAY::WORK::KEY *table,
-                                                      const SETTLED_PX &s, closing<WAY, FULL> &e)
+QFZ_DEVICE void close_by_table(typename WAY::WORK::KEY *table, const SETTLED_PX &s,
+                               closing<WAY, FULL> &e)
 {
     typedef typename WAY::WORK WORK;
     const bool EIGHT = WORK::SHAPE::EIGHT;
@@ -107,8 +104,8 @@ template <typename PAIR> struct top_row {
 /* An edge that the first round closed has the greater top of its two pixels as saliency. That level
  * is a lower bound for all other edges. */
 template <typename WAY, bool FULL, typename SETTLED_PX>
-static __device__ __forceinline__ void close_by_pixels(const typename WAY::WORK &w,
-                                                       const SETTLED_PX &s, closing<WAY, FULL> &e)
+QFZ_DEVICE void close_by_pixels(const typename WAY::WORK &w, const SETTLED_PX &s,
+                                closing<WAY, FULL> &e)
 {
     typedef typename WAY::WORK WORK;
     typedef top_row<typename WORK::PAIR> row;
@@ -134,22 +131,21 @@ static __device__ __forceinline__ void close_by_pixels(const typename WAY::WORK 
 
 /* The vertices of a thread's two pixels of row j. */
 template <typename KEY, typename SETTLED_PX>
-static __device__ __forceinline__ uint32_t vertices_in(KEY *table, const SETTLED_PX &s, int j)
+QFZ_DEVICE uint32_t vertices_in(KEY *table, const SETTLED_PX &s, int j)
 {
     return halves_of(look_up(table, s.comp[j]).own.comp);
 }
 
 /* Lists the open edges; only edges between two pixels that have vertices can be open. */
 template <typename WORK>
-static __device__ __forceinline__ void list_open_of(WORK &w, const edge_masks &there,
-                                                    const uint32_t vertex[WORK::OWN_ROWS + 1])
+QFZ_DEVICE void list_open_of(WORK &w, const edge_masks &there,
+                             const uint32_t vertex[WORK::OWN_ROWS + 1])
 {
     list_open(w, there.right, there.down, vertex);
 }
 
 template <typename WORK>
-static __device__ __forceinline__ void list_open_of(WORK &w, const not_needed &,
-                                                    const uint32_t vertex[WORK::OWN_ROWS + 1])
+QFZ_DEVICE void list_open_of(WORK &w, const not_needed &, const uint32_t vertex[WORK::OWN_ROWS + 1])
 {
     uint32_t has_none = 0;
 #pragma unroll
@@ -163,8 +159,7 @@ static __device__ __forceinline__ void list_open_of(WORK &w, const not_needed &,
 
 /* Stores the vertices of a thread's two pixels of row j. FULL: both have one. */
 template <bool FULL, typename WORK>
-static __device__ __forceinline__ void store_vertices(const WORK &w, int j, uint32_t vertices,
-                                                      const vertex_map &open)
+QFZ_DEVICE void store_vertices(const WORK &w, int j, uint32_t vertices, const vertex_map &open)
 {
     const uint32_t none = (vertices >> 15 & ONES) * (uint32_t)QFZ_OPEN_INVALID;
     const uint32_t two = (vertices | none) & (uint32_t)QFZ_OPEN_VERTEX * ONES;
@@ -176,9 +171,8 @@ static __device__ __forceinline__ void store_vertices(const WORK &w, int j, uint
 /* With the last table: first saliencies of all edges, and the open edges: with four neighbours a
  * list, with eight the vertex of each pixel. */
 template <typename WAY, bool FULL, typename SETTLED_PX, typename OPEN>
-static __device__ __forceinline__ void
-begin_closing(typename WAY::WORK &w, typename WAY::WORK::KEY *table, const SETTLED_PX &s,
-              closing<WAY, FULL> &e, const OPEN &open)
+QFZ_DEVICE void begin_closing(typename WAY::WORK &w, typename WAY::WORK::KEY *table,
+                              const SETTLED_PX &s, closing<WAY, FULL> &e, const OPEN &open)
 {
     typedef typename WAY::WORK WORK;
     const bool EIGHT = WORK::SHAPE::EIGHT;
@@ -208,8 +202,7 @@ begin_closing(typename WAY::WORK &w, typename WAY::WORK::KEY *table, const SETTL
 
 /* Moves the levels of the late planes to the places described in saliency.cuh (QFZ_MOVED_WORDS). */
 template <typename WAY, bool FULL>
-static __device__ __forceinline__ void move_levels(const typename WAY::WORK &w,
-                                                   closing<WAY, FULL> &e, uint32_t *moved)
+QFZ_DEVICE void move_levels(const typename WAY::WORK &w, closing<WAY, FULL> &e, uint32_t *moved)
 {
 #pragma unroll
     for (int j = 0; j < WAY::WORK::OWN_ROWS; j++) {
@@ -237,17 +230,17 @@ static __device__ __forceinline__ void move_levels(const typename WAY::WORK &w,
 
 /* Bits c * 16: the two edges of row j in a direction exist; the plane of QFZ_BELOW_LEFT has an edge
  * at its upper right pixel. */
-static __device__ __forceinline__ uint32_t exist_in_plane(const edge_masks &there, int d, int j)
+QFZ_DEVICE uint32_t exist_in_plane(const edge_masks &there, int d, int j)
 {
     return ones_at(there, d, j);
 }
 
-static __device__ __forceinline__ uint32_t exist_in_plane(const eight_there &there, int d, int j)
+QFZ_DEVICE uint32_t exist_in_plane(const eight_there &there, int d, int j)
 {
     return (d == QFZ_BELOW_LEFT ? there.to_left >> j : there.edges >> (EIGHT_ROWS * d + j)) & ONES;
 }
 
-static __device__ __forceinline__ uint32_t exist_in_plane(const not_needed &, int, int)
+QFZ_DEVICE uint32_t exist_in_plane(const not_needed &, int, int)
 {
     return ONES;
 }
@@ -256,8 +249,7 @@ static __device__ __forceinline__ uint32_t exist_in_plane(const not_needed &, in
  * that are open or leave the block are not final: the query overwrites them, except those to the
  * left of the tile. FULL: all pixels are in the tile and aligned. */
 template <typename WAY, bool FULL, typename T>
-static __device__ __forceinline__ void store_levels(const typename WAY::WORK &w,
-                                                    const closing<WAY, FULL> &e, T *saliency)
+QFZ_DEVICE void store_levels(const typename WAY::WORK &w, const closing<WAY, FULL> &e, T *saliency)
 {
     typedef typename WAY::WORK WORK;
     enum {

@@ -18,9 +18,8 @@ template <typename T, int N> struct query_columns {
 };
 
 template <typename T, int N>
-static __device__ __forceinline__ void make_column(query_columns<T, N> &columns,
-                                                   const uint2 *__restrict__ up, uint32_t column,
-                                                   uint32_t vertex)
+QFZ_DEVICE void make_column(query_columns<T, N> &columns, const uint2 *__restrict__ up,
+                            uint32_t column, uint32_t vertex)
 {
     uint2 from = __ldg(&up[vertex]);
     uint32_t level = 0;
@@ -40,8 +39,7 @@ static __device__ __forceinline__ void make_column(query_columns<T, N> &columns,
  * both are one vertex. If there is no such state, *open is true, and the result is the greatest
  * level up to the last state. */
 template <typename T, int N>
-static __device__ __forceinline__ uint32_t meet(const query_columns<T, N> &columns, uint32_t u,
-                                                uint32_t v, bool *open)
+QFZ_DEVICE uint32_t meet(const query_columns<T, N> &columns, uint32_t u, uint32_t v, bool *open)
 {
     static_assert(STATES == 8, "gone through by halves");
     const uint32_t(*const vertex)[N] = columns.vertex;
@@ -55,9 +53,8 @@ static __device__ __forceinline__ uint32_t meet(const query_columns<T, N> &colum
 /* Climbs from the last state on; returns the greater of `level` and the greatest level on the
  * way. */
 template <typename T, int N>
-static __device__ __forceinline__ uint32_t climb_on(const query_columns<T, N> &columns,
-                                                    const uint2 *__restrict__ up, uint32_t u,
-                                                    uint32_t v, uint32_t level)
+QFZ_DEVICE uint32_t climb_on(const query_columns<T, N> &columns, const uint2 *__restrict__ up,
+                             uint32_t u, uint32_t v, uint32_t level)
 {
     const uint32_t *const last = columns.vertex[STATES - 1];
     return climb(up, last[u], last[v], level);

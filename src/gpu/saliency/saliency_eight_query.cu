@@ -67,8 +67,7 @@ struct square {
 };
 } // namespace
 
-template <typename T>
-static __device__ __forceinline__ square square_of(const query_work<T> &w, uint32_t item)
+template <typename T> static QFZ_DEVICE square square_of(const query_work<T> &w, uint32_t item)
 {
     const uint32_t p = item & (QFZ_FOREST_BLOCK_PX - 1), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
     const uint16_t *const a = w.m.vertex + y * VERTEX_PITCH + x;
@@ -83,7 +82,7 @@ struct square_pair {
 };
 } // namespace
 
-static __device__ __forceinline__ square_pair first_pair(const square &s, uint32_t rest)
+static QFZ_DEVICE square_pair first_pair(const square &s, uint32_t rest)
 {
     const uint32_t u = rest & ~BC ? s.a : s.b;
     const uint32_t v = rest & AB ? s.b : (rest & (AC | AD)) == AD ? s.d : s.c;
@@ -94,8 +93,8 @@ static __device__ __forceinline__ square_pair first_pair(const square &s, uint32
 
 /* Raises the levels of some edges to at least `least`; the level of b - c is stored at b. */
 template <typename T>
-static __device__ __forceinline__ void raise(const query_work<T> &w, const square &s,
-                                             uint32_t edges, uint32_t least)
+static QFZ_DEVICE void raise(const query_work<T> &w, const square &s, uint32_t edges,
+                             uint32_t least)
 {
 #pragma unroll
     for (uint32_t k = 0; k < QFZ_MAX_DIRS; k++) {
@@ -106,8 +105,7 @@ static __device__ __forceinline__ void raise(const query_work<T> &w, const squar
 
 /* Closes a square's open edges, one pair of vertices at a time. */
 template <typename T>
-static __device__ __forceinline__ void close_all(const query_work<T> &w, const square &s,
-                                                 uint32_t rest)
+static QFZ_DEVICE void close_all(const query_work<T> &w, const square &s, uint32_t rest)
 {
     while (rest) {
         const square_pair pair = first_pair(s, rest);
@@ -122,8 +120,7 @@ static __device__ __forceinline__ void close_all(const query_work<T> &w, const s
 /* Postpones the remaining edges of a lane's square. All lanes of a warp call; rest is 0 in lanes
  * without any. */
 template <typename T>
-static __device__ __forceinline__ void postpone(const query_work<T> &w, const square &s,
-                                                uint32_t rest)
+static QFZ_DEVICE void postpone(const query_work<T> &w, const square &s, uint32_t rest)
 {
     const uint32_t at = qfz_take_one(&w.m.n_postponed, rest != 0);
     if (rest == 0) return;
@@ -137,8 +134,8 @@ static __device__ __forceinline__ void postpone(const query_work<T> &w, const sq
  * pair meets in the tables; the rest is postponed. All look-ups come before the first store, so
  * that they overlap; unused places repeat another square. */
 template <typename T>
-static __device__ __forceinline__ void close_first_pair(const query_work<T> &w,
-                                                        const uint32_t item[TOGETHER], uint32_t n)
+static QFZ_DEVICE void close_first_pair(const query_work<T> &w, const uint32_t item[TOGETHER],
+                                        uint32_t n)
 {
     square_pair pair[TOGETHER];
     uint32_t level[TOGETHER];
@@ -158,7 +155,7 @@ static __device__ __forceinline__ void close_first_pair(const query_work<T> &w,
     }
 }
 
-template <typename T> static __device__ __forceinline__ void close_postponed(const query_work<T> &w)
+template <typename T> static QFZ_DEVICE void close_postponed(const query_work<T> &w)
 {
     const uint32_t n = min(w.m.n_postponed, (uint32_t)POSTPONED);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
@@ -170,8 +167,7 @@ template <typename T> static __device__ __forceinline__ void close_postponed(con
 /* ---- The list -------------------------------------------------------------------------------- */
 
 /* Loads the vertices of a thread's two pixels in each of its warp's rows and the row after. */
-static __device__ __forceinline__ void fetch_vertices(const vertex_map &vertices,
-                                                      uint32_t two[ROWS + 1])
+static QFZ_DEVICE void fetch_vertices(const vertex_map &vertices, uint32_t two[ROWS + 1])
 {
     const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP;
 #pragma unroll
@@ -184,8 +180,7 @@ static __device__ __forceinline__ void fetch_vertices(const vertex_map &vertices
 
 /* The mask of open edges of four rows: bit row + 4 * direction + 16 * column. right: the pixels one
  * place to the right; both have the row after, too. */
-static __device__ __forceinline__ uint32_t open_edges(const uint32_t two[5],
-                                                      const uint32_t right[5])
+static QFZ_DEVICE uint32_t open_edges(const uint32_t two[5], const uint32_t right[5])
 {
     const uint32_t four_rows = 0xf * ONES;
     uint32_t differ = 0, own = 0, beside = 0;
@@ -206,8 +201,7 @@ static __device__ __forceinline__ uint32_t open_edges(const uint32_t two[5],
 
 /* Appends the squares with open edges that begin at a thread's pixels in four rows from y on. */
 template <typename T>
-static __device__ __forceinline__ void list_squares(query_memory<T> &m, const uint32_t two[5],
-                                                    uint32_t y)
+static QFZ_DEVICE void list_squares(query_memory<T> &m, const uint32_t two[5], uint32_t y)
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP, last = lane == QFZ_WARP - 1;
     uint32_t right[5];
@@ -231,7 +225,7 @@ static __device__ __forceinline__ void list_squares(query_memory<T> &m, const ui
 }
 
 template <typename T>
-static __device__ __forceinline__ void list_open(query_memory<T> &m, const uint32_t two[ROWS + 1])
+static QFZ_DEVICE void list_open(query_memory<T> &m, const uint32_t two[ROWS + 1])
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP, y = threadIdx.x / QFZ_WARP * ROWS;
     static_assert(ROWS == 4, "gone through at once");
@@ -241,7 +235,7 @@ static __device__ __forceinline__ void list_open(query_memory<T> &m, const uint3
     list_squares(m, two, y);
 }
 
-template <typename T> static __device__ __forceinline__ void close_list(const query_work<T> &w)
+template <typename T> static QFZ_DEVICE void close_list(const query_work<T> &w)
 {
     const uint32_t n = w.m.n_open, lane = threadIdx.x % QFZ_WARP;
     for (uint32_t i = threadIdx.x; i - lane < n; i += TOGETHER * THREADS) {
@@ -256,14 +250,14 @@ template <typename T> static __device__ __forceinline__ void close_list(const qu
 /* ---- Edges that leave the block -------------------------------------------------------------- */
 
 /* The number of a pixel outside the block, right of it or below. */
-static __device__ __forceinline__ int outside_of(int y, int x)
+static QFZ_DEVICE int outside_of(int y, int x)
 {
     return x == QFZ_SIDE ? y + 1 : BESIDE + x + 1;
 }
 
 /* Makes a column of the i-th pixel outside: QFZ_NONE if the pixel does not exist or has no
  * vertex. */
-template <typename T> static __device__ __forceinline__ void begin_outside(query_work<T> &w, int i)
+template <typename T> static QFZ_DEVICE void begin_outside(query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const int32_t y = w.box.y + (i < BESIDE ? i - 1 : (int)QFZ_SIDE);
@@ -279,8 +273,7 @@ template <typename T> static __device__ __forceinline__ void begin_outside(query
 
 /* The start of the i-th leaving edge: its vertex, or QFZ_NONE if there is no such edge, and the
  * greatest level between the pixel and its vertex. */
-template <typename T>
-static __device__ __forceinline__ uint2 begin_leaving(const query_work<T> &w, int i)
+template <typename T> static QFZ_DEVICE uint2 begin_leaving(const query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const qfz_leaving_edge e = qfz_leaving_at(i);
@@ -291,8 +284,7 @@ static __device__ __forceinline__ uint2 begin_leaving(const query_work<T> &w, in
 /* Stores the saliency of the i-th leaving edge, QFZ_NONE if the edge does not exist. An edge that
  * starts outside the tile has no place and is skipped. */
 template <typename T>
-static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i, uint2 own,
-                                                   uint32_t first)
+static QFZ_DEVICE void end_leaving(const query_work<T> &w, int i, uint2 own, uint32_t first)
 {
     const qfz_gpu_forest &f = w.forest;
     const qfz_leaving_edge e = qfz_leaving_at(i);
@@ -316,7 +308,7 @@ static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i
 /* ---- The last planes ------------------------------------------------------------------------- */
 
 /* Moves bit k of a word to bit 2 * k. */
-static __device__ __forceinline__ uint64_t spread(uint32_t half)
+static QFZ_DEVICE uint64_t spread(uint32_t half)
 {
     uint64_t bits = half;
     bits = (bits | bits << 16) & 0x0000ffff0000ffffull;
@@ -326,7 +318,7 @@ static __device__ __forceinline__ uint64_t spread(uint32_t half)
     return (bits | bits << 1) & 0x5555555555555555ull;
 }
 
-static __device__ __forceinline__ uint64_t of_lane(uint64_t bits, int lane)
+static QFZ_DEVICE uint64_t of_lane(uint64_t bits, int lane)
 {
     const uint32_t low = __shfl_sync(0xffffffffu, (uint32_t)bits, lane);
     return (uint64_t)__shfl_sync(0xffffffffu, (uint32_t)(bits >> 32), lane) << 32 | low;
@@ -340,7 +332,7 @@ struct late_row {
     int32_t y;
     uint64_t diagonal, anti; /* bits of moved levels (saliency.cuh) */
 
-    __device__ __forceinline__ uint32_t *at(int direction, int32_t x) const
+    QFZ_DEVICE uint32_t *at(int direction, int32_t x) const
     {
         return stored_level(place, direction, y, x);
     }
@@ -348,7 +340,7 @@ struct late_row {
     /* The saliency of the edge to the right from x. If a moved diagonal has its place, it equals
      * that down from the next pixel; if a moved anti has that place, too, it equals that to the
      * right from there, and so on. */
-    __device__ __forceinline__ uint32_t right(int32_t x) const
+    QFZ_DEVICE uint32_t right(int32_t x) const
     {
         const uint64_t on = (diagonal & anti >> 1) >> x;
         const int32_t last = x + __ffsll((long long)~on) - 1;
@@ -359,7 +351,7 @@ struct late_row {
 
 /* Makes both late planes of one row, and restores the levels whose places were used. All reads of a
  * row come before its writes. Leaving edges are not written here. */
-static __device__ __forceinline__ void make_late(const query_work<uint32_t> &w, const late_row &row)
+static QFZ_DEVICE void make_late(const query_work<uint32_t> &w, const late_row &row)
 {
     const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP, bottom = w.forest.h - 1 - w.box.y;
     uint32_t right[2], down[2], of_right[2], of_down[2];
@@ -394,8 +386,7 @@ static __device__ __forceinline__ void make_late(const query_work<uint32_t> &w, 
 
 /* Makes the late planes of a warp's rows: before any level is raised, and after all vertices have
  * been read, since these lie in the same place. */
-static __device__ __forceinline__ void make_late(const query_work<uint32_t> &w,
-                                                 const uint32_t *__restrict__ moved)
+static QFZ_DEVICE void make_late(const query_work<uint32_t> &w, const uint32_t *__restrict__ moved)
 {
     const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP,
                   y = (int32_t)threadIdx.x / QFZ_WARP * ROWS;
@@ -406,7 +397,7 @@ static __device__ __forceinline__ void make_late(const query_work<uint32_t> &w,
         make_late(w, late_row{w.place, y + j, of_lane(bits, 2 * j), of_lane(bits, 2 * j + 1)});
 }
 
-static __device__ __forceinline__ void make_late(const query_work<uint16_t> &, const uint32_t *)
+static QFZ_DEVICE void make_late(const query_work<uint16_t> &, const uint32_t *)
 {
 }
 

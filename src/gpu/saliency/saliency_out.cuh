@@ -14,18 +14,18 @@ template <typename WAY, typename T> struct levels_out {
     T *saliency;
 
     template <bool FULL, typename WORK, typename SETTLED_PX>
-    __device__ __forceinline__ void store_tops(const WORK &, const SETTLED_PX &) const
+    QFZ_DEVICE void store_tops(const WORK &, const SETTLED_PX &) const
     {
     }
 
     template <bool FULL, typename WORK>
-    __device__ __forceinline__ void store_comps(const WORK &, const uint32_t *) const
+    QFZ_DEVICE void store_comps(const WORK &, const uint32_t *) const
     {
     }
 
     template <bool FULL, typename WORK, typename SETTLED_PX, typename THERE>
-    __device__ __forceinline__ void finish(WORK &w, const SETTLED_PX &s, const THERE &there,
-                                           typename WORK::KEY rim) const
+    QFZ_DEVICE void finish(WORK &w, const SETTLED_PX &s, const THERE &there,
+                           typename WORK::KEY rim) const
     {
         const bool closes = saliency;
         const level_tables tables = make_graph(

@@ -21,7 +21,7 @@ template <int N> struct shared_planes {
 /* The index of a pixel's level. A row is as long as there are banks, and edges that are closed
  * together mostly begin above each other; the groups of eight levels of a row are therefore
  * permuted by bits 0 .. 2 of the row's number. */
-static __device__ __forceinline__ uint32_t place_of(uint32_t pixel)
+QFZ_DEVICE uint32_t place_of(uint32_t pixel)
 {
     return pixel ^ (pixel / QFZ_SIDE % 8 * 8);
 }
@@ -42,8 +42,7 @@ template <typename T> struct planes_place {
 };
 
 template <typename T>
-static __device__ __forceinline__ planes_place<T> planes_at(const qfz_gpu_forest &f,
-                                                            const qfz_block_box &box, T *saliency)
+QFZ_DEVICE planes_place<T> planes_at(const qfz_gpu_forest &f, const qfz_block_box &box, T *saliency)
 {
     return {saliency + (int64_t)box.y * f.w + box.x, (int64_t)f.h * f.w, f.w, box.h, box.w};
 }
@@ -52,37 +51,34 @@ static __device__ __forceinline__ planes_place<T> planes_at(const qfz_gpu_forest
 
 /* The level of an edge in global memory. */
 template <typename T>
-static __device__ __forceinline__ T *stored_level(const planes_place<T> &place, int direction,
-                                                  int32_t y, int32_t x)
+QFZ_DEVICE T *stored_level(const planes_place<T> &place, int direction, int32_t y, int32_t x)
 {
     return place.first + (direction * place.n_px + (y * place.pitch + x));
 }
 
 /* The level of an edge during the query. */
 template <int N>
-static __device__ __forceinline__ uint16_t *level_at(query_planes<uint16_t, N> &planes,
-                                                     const planes_place<uint16_t> &, int direction,
-                                                     uint32_t y, uint32_t x)
+QFZ_DEVICE uint16_t *level_at(query_planes<uint16_t, N> &planes, const planes_place<uint16_t> &,
+                              int direction, uint32_t y, uint32_t x)
 {
     return &planes.level[direction][place_of(y * QFZ_SIDE + x)];
 }
 
 template <int N>
-static __device__ __forceinline__ uint32_t *level_at(query_planes<uint32_t, N> &,
-                                                     const planes_place<uint32_t> &place,
-                                                     int direction, uint32_t y, uint32_t x)
+QFZ_DEVICE uint32_t *level_at(query_planes<uint32_t, N> &, const planes_place<uint32_t> &place,
+                              int direction, uint32_t y, uint32_t x)
 {
     return stored_level(place, direction, (int32_t)y, (int32_t)x);
 }
 
 /* Raises a level to at least `least`. At most one thread at a time has a given edge; the atomic
  * form need not be waited for. */
-static __device__ __forceinline__ void raise_level(uint16_t *level, uint32_t least)
+QFZ_DEVICE void raise_level(uint16_t *level, uint32_t least)
 {
     *level = (uint16_t)max((uint32_t)*level, least);
 }
 
-static __device__ __forceinline__ void raise_level(uint32_t *level, uint32_t least)
+QFZ_DEVICE void raise_level(uint32_t *level, uint32_t least)
 {
     (void)atomicMax(level, least);
 }
@@ -92,7 +88,7 @@ static __device__ __forceinline__ void raise_level(uint32_t *level, uint32_t lea
 /* A whole block whose rows are aligned is copied by uint4. */
 enum { PLANES_AT_ONCE = sizeof(uint4) / sizeof(uint16_t), PLANES_ROW = QFZ_SIDE / PLANES_AT_ONCE };
 
-static __device__ __forceinline__ bool planes_are_even(const planes_place<uint16_t> &place)
+QFZ_DEVICE bool planes_are_even(const planes_place<uint16_t> &place)
 {
     return place.h == QFZ_SIDE && place.w == QFZ_SIDE && place.pitch % PLANES_AT_ONCE == 0 &&
            reinterpret_cast<uintptr_t>(place.first) % sizeof(uint4) == 0;
@@ -100,7 +96,7 @@ static __device__ __forceinline__ bool planes_are_even(const planes_place<uint16
 
 /* use(plane, pixel of the block, where it is in the planes), for all of a block one by one. */
 template <int N, int THREADS, typename USE>
-static __device__ __forceinline__ void each_level(const planes_place<uint16_t> &place, USE use)
+QFZ_DEVICE void each_level(const planes_place<uint16_t> &place, USE use)
 {
 #pragma unroll 1
     for (int i = (int)threadIdx.x; i < QFZ_FOREST_BLOCK_PX; i += THREADS) {
@@ -112,15 +108,14 @@ static __device__ __forceinline__ void each_level(const planes_place<uint16_t> &
 }
 
 /* The index of the thread's first eight levels of a whole block, counted in eights. */
-static __device__ __forceinline__ int first_eight(void)
+QFZ_DEVICE int first_eight(void)
 {
     return (int)place_of(threadIdx.x * PLANES_AT_ONCE) / PLANES_AT_ONCE;
 }
 
 /* The same in global memory; the following ones are THREADS / PLANES_ROW rows further on. */
 template <typename WORD>
-static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint16_t> &place,
-                                                        int plane)
+QFZ_DEVICE WORD *eight_levels_at(const planes_place<uint16_t> &place, int plane)
 {
     const int y = (int)threadIdx.x / PLANES_ROW, x = (int)threadIdx.x % PLANES_ROW * PLANES_AT_ONCE;
     return reinterpret_cast<WORD *>(place.first + plane * place.n_px + (int64_t)y * place.pitch +
@@ -130,8 +125,7 @@ static __device__ __forceinline__ WORD *eight_levels_at(const planes_place<uint1
 /* Starts copying a block's levels to shared memory. The copies of whole blocks are asynchronous
  * until await_planes(), which waits for the calling thread's copies only: a barrier must follow. */
 template <int THREADS, int N>
-static __device__ __forceinline__ void fetch_planes(const planes_place<uint16_t> &place,
-                                                    shared_planes<N> &planes)
+QFZ_DEVICE void fetch_planes(const planes_place<uint16_t> &place, shared_planes<N> &planes)
 {
     enum { EACH = QFZ_FOREST_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
     if (!planes_are_even(place)) {
@@ -152,12 +146,11 @@ static __device__ __forceinline__ void fetch_planes(const planes_place<uint16_t>
 }
 
 template <int THREADS, int N>
-static __device__ __forceinline__ void fetch_planes(const planes_place<uint32_t> &,
-                                                    query_planes<uint32_t, N> &)
+QFZ_DEVICE void fetch_planes(const planes_place<uint32_t> &, query_planes<uint32_t, N> &)
 {
 }
 
-static __device__ __forceinline__ void await_planes(void)
+QFZ_DEVICE void await_planes(void)
 {
     __pipeline_wait_prior(0);
 }
@@ -165,8 +158,7 @@ static __device__ __forceinline__ void await_planes(void)
 /* Copies the levels back to global memory, except the first column of edges down to the left, which
  * the block to the left writes. */
 template <int THREADS, int N>
-static __device__ __forceinline__ void store_planes(const planes_place<uint16_t> &place,
-                                                    const shared_planes<N> &planes)
+QFZ_DEVICE void store_planes(const planes_place<uint16_t> &place, const shared_planes<N> &planes)
 {
     enum { EACH = QFZ_FOREST_BLOCK_PX / PLANES_AT_ONCE / THREADS, ROWS = THREADS / PLANES_ROW };
     if (!planes_are_even(place)) {
@@ -193,8 +185,7 @@ static __device__ __forceinline__ void store_planes(const planes_place<uint16_t>
 }
 
 template <int THREADS, int N>
-static __device__ __forceinline__ void store_planes(const planes_place<uint32_t> &,
-                                                    const query_planes<uint32_t, N> &)
+QFZ_DEVICE void store_planes(const planes_place<uint32_t> &, const query_planes<uint32_t, N> &)
 {
 }
 

@@ -41,25 +41,23 @@ template <typename T> struct query_work {
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
 /* An edge in the form of the list of open edges. */
-static __device__ __forceinline__ uint32_t edge_of(uint32_t u, uint32_t v, bool down, uint32_t y,
-                                                   uint32_t x)
+static QFZ_DEVICE uint32_t edge_of(uint32_t u, uint32_t v, bool down, uint32_t y, uint32_t x)
 {
     return u | v << 16 | x << QFZ_OPEN_X | y << QFZ_OPEN_Y | (down ? QFZ_OPEN_DOWN : 0);
 }
 
-template <typename T>
-static __device__ __forceinline__ T *level_at(const query_work<T> &w, uint32_t edge)
+template <typename T> static QFZ_DEVICE T *level_at(const query_work<T> &w, uint32_t edge)
 {
     return level_at(w.m.planes, w.place, edge & QFZ_OPEN_DOWN ? QFZ_BELOW : QFZ_RIGHT,
                     edge >> QFZ_OPEN_Y & (QFZ_SIDE - 1), edge >> QFZ_OPEN_X & (QFZ_SIDE - 1));
 }
 
-static __device__ __forceinline__ uint32_t column_u(uint32_t edge)
+static QFZ_DEVICE uint32_t column_u(uint32_t edge)
 {
     return edge & QFZ_OPEN_VERTEX;
 }
 
-static __device__ __forceinline__ uint32_t column_v(uint32_t edge)
+static QFZ_DEVICE uint32_t column_v(uint32_t edge)
 {
     return edge >> 16 & QFZ_OPEN_VERTEX;
 }
@@ -67,15 +65,13 @@ static __device__ __forceinline__ uint32_t column_v(uint32_t edge)
 /* ---- States ---------------------------------------------------------------------------------- */
 
 /* Climbs from the last state of the tables on. */
-template <typename T>
-static __device__ __forceinline__ void climb_edge(const query_work<T> &w, uint32_t edge)
+template <typename T> static QFZ_DEVICE void climb_edge(const query_work<T> &w, uint32_t edge)
 {
     raise_level(level_at(w, edge),
                 climb_on(w.m.columns, w.forest.up, column_u(edge), column_v(edge), 0));
 }
 
-template <typename T>
-static __device__ __forceinline__ void postpone(const query_work<T> &w, uint32_t edge)
+template <typename T> static QFZ_DEVICE void postpone(const query_work<T> &w, uint32_t edge)
 {
     const uint32_t at = qfz_add(&w.m.n_postponed, 1);
     if (at < POSTPONED)
@@ -88,8 +84,7 @@ static __device__ __forceinline__ void postpone(const query_work<T> &w, uint32_t
  * not meet in the tables are postponed. All look-ups come before the first store, so that they
  * overlap. */
 template <int N, typename T>
-static __device__ __forceinline__ void close_edges(const query_work<T> &w, const uint32_t edge[N],
-                                                   uint32_t n)
+static QFZ_DEVICE void close_edges(const query_work<T> &w, const uint32_t edge[N], uint32_t n)
 {
     uint32_t level[N];
     bool open[N];
@@ -104,7 +99,7 @@ static __device__ __forceinline__ void close_edges(const query_work<T> &w, const
     }
 }
 
-template <typename T> static __device__ __forceinline__ void close_postponed(const query_work<T> &w)
+template <typename T> static QFZ_DEVICE void close_postponed(const query_work<T> &w)
 {
     const uint32_t n = min(w.m.n_postponed, (uint32_t)POSTPONED);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS)
@@ -113,7 +108,7 @@ template <typename T> static __device__ __forceinline__ void close_postponed(con
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
 
-static __device__ __forceinline__ int2 leaving_place(int i) /* x, y */
+static QFZ_DEVICE int2 leaving_place(int i) /* x, y */
 {
     return i < QFZ_SIDE ? make_int2(QFZ_SIDE - 1, i) : make_int2(i - QFZ_SIDE, QFZ_SIDE - 1);
 }
@@ -131,8 +126,7 @@ struct leaving_ends {
 };
 } // namespace
 
-template <typename T>
-static __device__ __forceinline__ leaving_ends fetch_leaving(const query_work<T> &w, int i)
+template <typename T> static QFZ_DEVICE leaving_ends fetch_leaving(const query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const uint2 none = make_uint2(QFZ_NONE, 0);
@@ -145,9 +139,8 @@ static __device__ __forceinline__ leaving_ends fetch_leaving(const query_work<T>
 
 /* Makes a column of the other end. */
 template <typename T>
-static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, int i,
-                                                             const leaving_ends &ends,
-                                                             uint32_t first)
+static QFZ_DEVICE leaving_edge begin_leaving(query_work<T> &w, int i, const leaving_ends &ends,
+                                             uint32_t first)
 {
     if (ends.own.x == QFZ_NONE || ends.other.x == QFZ_NONE) return {QFZ_NONE, 0};
     make_column(w.m.columns, w.forest.up, (uint32_t)(QFZ_VERTICES + i), ends.other.x);
@@ -155,8 +148,7 @@ static __device__ __forceinline__ leaving_edge begin_leaving(query_work<T> &w, i
 }
 
 template <typename T>
-static __device__ __forceinline__ void end_leaving(const query_work<T> &w, int i,
-                                                   leaving_edge leaving)
+static QFZ_DEVICE void end_leaving(const query_work<T> &w, int i, leaving_edge leaving)
 {
     const int2 p = leaving_place(i);
     if (p.y >= w.box.h || p.x >= w.box.w) return;
@@ -183,8 +175,8 @@ struct some_edges {
 };
 } // namespace
 
-static __device__ __forceinline__ void fetch(const uint32_t *__restrict__ items, uint32_t base,
-                                             uint32_t n, some_edges &some)
+static QFZ_DEVICE void fetch(const uint32_t *__restrict__ items, uint32_t base, uint32_t n,
+                             some_edges &some)
 {
 #pragma unroll
     for (uint32_t k = 0; k < AT_ONCE; k++)
@@ -192,8 +184,8 @@ static __device__ __forceinline__ void fetch(const uint32_t *__restrict__ items,
 }
 
 template <typename T>
-static __device__ __forceinline__ void
-close_list(const query_work<T> &w, const uint32_t *__restrict__ items, uint32_t n, some_edges &some)
+static QFZ_DEVICE void close_list(const query_work<T> &w, const uint32_t *__restrict__ items,
+                                  uint32_t n, some_edges &some)
 {
     for (uint32_t base = threadIdx.x; base < n;) {
 #pragma unroll
@@ -209,8 +201,7 @@ close_list(const query_work<T> &w, const uint32_t *__restrict__ items, uint32_t 
 
 /* Closes all edges between different vertices, if the list had no room. */
 template <typename T>
-static __device__ __forceinline__ void close_pixels(const query_work<T> &w,
-                                                    const uint16_t *__restrict__ vertex)
+static QFZ_DEVICE void close_pixels(const query_work<T> &w, const uint16_t *__restrict__ vertex)
 {
     for (uint32_t i = threadIdx.x; i < 2 * QFZ_FOREST_BLOCK_PX; i += THREADS) {
         const uint32_t p = i % QFZ_FOREST_BLOCK_PX, y = p / QFZ_SIDE, x = p % QFZ_SIDE;

@@ -17,13 +17,12 @@ enum { NO_VERTEX = 0x8000 };
 
 /* A table's word, or state, is the greatest level | component * 4; the level is at the same bits as
  * in hooks (block_rounds.cuh). state_after(): the state after a hook. */
-static __device__ __forceinline__ uint32_t state_after(uint32_t state, uint32_t hook)
+QFZ_DEVICE uint32_t state_after(uint32_t state, uint32_t hook)
 {
     return level_part(max(state, hook)) | (hook & QFZ_STEP_MASK) * 4;
 }
 
-static __device__ __forceinline__ unsigned long long state_after(unsigned long long state,
-                                                                 unsigned long long hook)
+QFZ_DEVICE unsigned long long state_after(unsigned long long state, unsigned long long hook)
 {
     const uint32_t level = max((uint32_t)(state >> 32), (uint32_t)(hook >> 32));
     return (unsigned long long)level << 32 | ((uint32_t)hook & QFZ_STEP_MASK) * 4;
@@ -32,7 +31,7 @@ static __device__ __forceinline__ unsigned long long state_after(unsigned long l
 /* The last state of a component. A component from which no edge leads on has the level of missing
  * edges: edges to pixels without an edge are missing, and edges inside the component are closed by
  * an earlier table, since it ended in a round in which nothing joined it. */
-template <typename KEY> static __device__ __forceinline__ KEY last_state(KEY state, KEY hook)
+template <typename KEY> QFZ_DEVICE KEY last_state(KEY state, KEY hook)
 {
     const uint32_t vertex = (uint32_t)hook & QFZ_STEP_MASK;
     if (vertex == QFZ_STEP_MASK) return level_part(~(KEY)0) | NO_VERTEX | (state & 0xffff);
@@ -46,8 +45,7 @@ struct level_tables {
 
 /* Makes as many tables as there is room for, the last one for round end - 1, by following each
  * component's hooks. */
-template <typename WORK>
-static __device__ __forceinline__ void make_tables(WORK &w, level_tables &t, uint32_t end)
+template <typename WORK> QFZ_DEVICE void make_tables(WORK &w, level_tables &t, uint32_t end)
 {
     typedef typename WORK::KEY KEY;
     const uint32_t n = t.n, room = WORK::SHAPE::TABLES / n;
@@ -71,8 +69,7 @@ static __device__ __forceinline__ void make_tables(WORK &w, level_tables &t, uin
     }
 }
 
-template <typename WORK>
-static __device__ __forceinline__ level_tables last_tables(WORK &w, uint32_t n_rounds)
+template <typename WORK> QFZ_DEVICE level_tables last_tables(WORK &w, uint32_t n_rounds)
 {
     level_tables t = {ACTIVE + (w.m.n_numbers >> 16), 0, 0, n_rounds};
     make_tables(w, t, n_rounds);
@@ -83,8 +80,8 @@ static __device__ __forceinline__ level_tables last_tables(WORK &w, uint32_t n_r
 
 /* Appends the open edges among these to the block's list, as far as it has room. */
 template <typename WORK>
-static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32_t down,
-                                                 const uint32_t vertex[WORK::OWN_ROWS + 1])
+QFZ_DEVICE void list_open(WORK &w, uint32_t right, uint32_t down,
+                          const uint32_t vertex[WORK::OWN_ROWS + 1])
 {
     uint32_t inside_r, inside_d, open_r = 0, open_d = 0;
 #pragma unroll
@@ -122,8 +119,8 @@ static __device__ __forceinline__ void list_open(WORK &w, uint32_t right, uint32
 /* Stores the list of open edges or, if it had no room, every pixel's vertex. Begins with a
  * barrier. */
 template <typename WORK, typename SETTLED_PX>
-static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::KEY *table,
-                                                  const SETTLED_PX &s, uint32_t *open)
+QFZ_DEVICE void store_open(const WORK &w, typename WORK::KEY *table, const SETTLED_PX &s,
+                           uint32_t *open)
 {
     __syncthreads();
     const uint32_t n = w.m.n_open;
@@ -145,8 +142,7 @@ static __device__ __forceinline__ void store_open(const WORK &w, typename WORK::
  * table and stores the open edges, close_by_table() applies any other table, close_by_pixels() the
  * first round, and vertices_in() reads the last table. */
 template <typename WORK, typename SETTLED_PX, typename CLOSING, typename OPEN>
-static __device__ __forceinline__ void close(WORK &w, level_tables t, const SETTLED_PX &s,
-                                             CLOSING &e, OPEN open)
+QFZ_DEVICE void close(WORK &w, level_tables t, const SETTLED_PX &s, CLOSING &e, OPEN open)
 {
     uint32_t end = t.end - 1;
     typename WORK::KEY *const last = w.m.table + (end - t.first) * t.n;

@@ -22,7 +22,7 @@ struct planes_of_levels {
 } // namespace
 
 /* True if the edge exists and both of its pixels lie in one block. */
-static __device__ __forceinline__ bool is_in_block(const planes_of_levels &p, int dir, int64_t px)
+static QFZ_DEVICE bool is_in_block(const planes_of_levels &p, int dir, int64_t px)
 {
     if (p.edges && p.edges[dir * (int64_t)p.h * p.w + px] == QFZ_NONE) return false;
     const int dx = dir == QFZ_BELOW ? 0 : dir == QFZ_BELOW_LEFT ? -1 : 1, dy = dir != QFZ_RIGHT;

@@ -37,13 +37,13 @@ struct sorted_pairs {
 };
 } // namespace
 
-static __device__ __forceinline__ uint32_t top_of(const qfz_gpu_forest_tree &tree, uint64_t pair)
+static QFZ_DEVICE uint32_t top_of(const qfz_gpu_forest_tree &tree, uint64_t pair)
 {
     return (uint32_t)(pair >> tree.level_bits);
 }
 
-static __device__ __forceinline__ bool is_first(const qfz_gpu_forest_tree &tree,
-                                                const sorted_pairs &sorted, uint32_t i)
+static QFZ_DEVICE bool is_first(const qfz_gpu_forest_tree &tree, const sorted_pairs &sorted,
+                                uint32_t i)
 {
     const uint64_t pair = sorted.pair[i];
     return top_of(tree, pair) != sorted.n_vertices && (i == 0 || sorted.pair[i - 1] != pair);

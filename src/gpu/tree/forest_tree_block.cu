@@ -36,7 +36,7 @@ enum { IS_ROOT = 0x8000, NO_VERTEX = IS_ROOT | QFZ_STEP_MASK };
 /* The place of the pair (top, level) in a table of 1 << BITS words in a round.  A round goes on by
  * an odd number of places that depends on the pair. */
 template <int BITS>
-static __device__ __forceinline__ uint32_t place_of(uint32_t top, uint32_t level, uint32_t round)
+static QFZ_DEVICE uint32_t place_of(uint32_t top, uint32_t level, uint32_t round)
 {
     const uint32_t mixed = level * 0x9e3779b1u + top * 0x85ebca6bu;
     return ((mixed >> (32 - BITS)) + round * (mixed >> 5 | 1)) % (1u << BITS);
@@ -48,19 +48,19 @@ namespace
 template <typename KEY> struct pair_of {
     enum { LEVEL_BITS = sizeof(KEY) * 4 };
 
-    static __device__ __forceinline__ KEY make(uint32_t comp, uint32_t level)
+    static QFZ_DEVICE KEY make(uint32_t comp, uint32_t level)
     {
         return (KEY)comp << LEVEL_BITS | level;
     }
-    static __device__ __forceinline__ uint32_t comp(KEY pair)
+    static QFZ_DEVICE uint32_t comp(KEY pair)
     {
         return (uint32_t)(pair >> LEVEL_BITS);
     }
-    static __device__ __forceinline__ uint32_t level(KEY pair)
+    static QFZ_DEVICE uint32_t level(KEY pair)
     {
         return (uint32_t)(pair & (((KEY)1 << LEVEL_BITS) - 1));
     }
-    static __device__ __forceinline__ uint32_t place(KEY pair, uint32_t round)
+    static QFZ_DEVICE uint32_t place(KEY pair, uint32_t round)
     {
         return place_of<TABLE_BITS>(comp(pair), level(pair), round);
     }
@@ -107,7 +107,7 @@ template <typename KEY> struct tree_work {
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-template <typename KEY> static __device__ __forceinline__ void load(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void load(tree_work<KEY> &w)
 {
     typedef typename tree_work<KEY>::TOP TOP;
     const qfz_gpu_forest &forest = w.tree.forest;
@@ -140,20 +140,19 @@ template <typename KEY> static __device__ __forceinline__ void load(tree_work<KE
 
 /* ---- Name ------------------------------------------------------------------------------------ */
 
-template <typename KEY> static __device__ __forceinline__ uint32_t up_of(KEY hook)
+template <typename KEY> static QFZ_DEVICE uint32_t up_of(KEY hook)
 {
     return (uint32_t)hook & 0xffff;
 }
 
 /* True for a hook to a component of the block whose level is at most `level`. */
-template <typename KEY> static __device__ __forceinline__ bool goes_up(KEY hook, uint32_t level)
+template <typename KEY> static QFZ_DEVICE bool goes_up(KEY hook, uint32_t level)
 {
     return !(up_of(hook) & IS_ROOT) && (uint32_t)(hook >> 16) <= level;
 }
 
 /* True for a pair that may have links outside the block, or whose top is another vertex. */
-template <typename WORK>
-static __device__ __forceinline__ bool is_outer(const WORK &w, uint32_t c, uint32_t level)
+template <typename WORK> static QFZ_DEVICE bool is_outer(const WORK &w, uint32_t c, uint32_t level)
 {
     const auto hook = w.m.hook[c];
     return up_of(hook) & IS_ROOT && up_of(hook) != NO_VERTEX && level >= (uint32_t)(hook >> 16);
@@ -162,7 +161,7 @@ static __device__ __forceinline__ bool is_outer(const WORK &w, uint32_t c, uint3
 /* Replaces each component's parent by the component of the pair of its hook.  That is on the way
  * up, and all levels before it are at most that of the hook, so other ways up may use it.  A vertex
  * has no link; the parent of the last pair of its chain is its lowest node. */
-template <typename KEY> static __device__ __forceinline__ void name_components(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void name_components(tree_work<KEY> &w)
 {
     uint32_t up[EACH_COMPS];
 #pragma unroll
@@ -193,7 +192,7 @@ template <typename KEY> static __device__ __forceinline__ void name_components(t
  * node of that vertex.  Such a pixel is in a waiting component and has level 0.  No other pixel of
  * such a component has level 0: an edge of level 0 inside the block would have come before the edge
  * that leaves. */
-template <typename KEY> static __device__ __forceinline__ void name_pixels(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void name_pixels(tree_work<KEY> &w)
 {
     uint32_t comp[EACH], level[EACH];
 #pragma unroll
@@ -227,7 +226,7 @@ template <typename KEY> static __device__ __forceinline__ void name_pixels(tree_
 
 /* Calls use(word, bit) for the links of a set; word: as in tree_work::named. */
 template <typename KEY, typename USE>
-static __device__ __forceinline__ void each_link(tree_work<KEY> &w, uint32_t links, USE use)
+static QFZ_DEVICE void each_link(tree_work<KEY> &w, uint32_t links, USE use)
 {
     uint32_t bit = 1;
 #pragma unroll
@@ -246,13 +245,13 @@ static __device__ __forceinline__ void each_link(tree_work<KEY> &w, uint32_t lin
 }
 
 /* Lowers a word of a table to `key`, if it is free. */
-template <typename KEY> static __device__ __forceinline__ void claim(KEY *word, KEY key)
+template <typename KEY> static QFZ_DEVICE void claim(KEY *word, KEY key)
 {
     if (*static_cast<volatile KEY *>(word) == ~(KEY)0) atomicMin(word, key);
 }
 
 /* Finds the places of links in the queue; all rounds but the first. */
-template <typename KEY> static __device__ __forceinline__ void place_queue(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void place_queue(tree_work<KEY> &w)
 {
     typedef pair_of<KEY> of;
     enum { QUEUE_EACH = QUEUE / THREADS };
@@ -282,7 +281,7 @@ template <typename KEY> static __device__ __forceinline__ void place_queue(tree_
 
 /* Finds the places of all pairs in the table.  Links that find the queue full go on when it is
  * empty again; a pair that has a place by then is found at that place. */
-template <typename KEY> static __device__ __forceinline__ void place(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void place(tree_work<KEY> &w)
 {
     typedef pair_of<KEY> of;
     each_link(w, w.open,
@@ -313,7 +312,7 @@ template <typename KEY> static __device__ __forceinline__ void place(tree_work<K
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /* Lists the places of all pairs in the table. */
-template <typename KEY> static __device__ __forceinline__ void list_pairs(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void list_pairs(tree_work<KEY> &w)
 {
     enum { TABLE_EACH = TABLE / THREADS };
     uint32_t used = 0;
@@ -328,7 +327,7 @@ template <typename KEY> static __device__ __forceinline__ void list_pairs(tree_w
 }
 
 /* Reserves places in the list for chains. */
-template <typename KEY> static __device__ __forceinline__ void take_chains(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void take_chains(tree_work<KEY> &w)
 {
     uint32_t n = 0;
     EACH_COMPONENT(w, c) n += w.m.chain[c] >> 16;
@@ -343,7 +342,7 @@ template <typename KEY> static __device__ __forceinline__ void take_chains(tree_
 }
 
 /* Replaces places in the table by numbers of pairs. */
-template <typename KEY> static __device__ __forceinline__ void number_links(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void number_links(tree_work<KEY> &w)
 {
 #pragma unroll
     for (int k = 0; k < EACH; k++)
@@ -353,7 +352,7 @@ template <typename KEY> static __device__ __forceinline__ void number_links(tree
     __syncthreads();
 }
 
-template <typename KEY> static __device__ __forceinline__ void order(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void order(tree_work<KEY> &w)
 {
     typedef typename tree_work<KEY>::TOP TOP;
     typedef pair_of<KEY> of;
@@ -397,7 +396,7 @@ template <typename KEY> static __device__ __forceinline__ void order(tree_work<K
 #define EACH_OUTER(w, i) for (uint32_t i = threadIdx.x; i < (w).m.n_outer; i += THREADS)
 
 /* Finds the tops of outer pairs in the graph of all blocks. */
-template <typename KEY> static __device__ __forceinline__ void find_tops(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void find_tops(tree_work<KEY> &w)
 {
     for (uint32_t i = threadIdx.x; i < OUTER; i += THREADS)
         w.m.outer[i] = QFZ_NONE;
@@ -412,7 +411,7 @@ template <typename KEY> static __device__ __forceinline__ void find_tops(tree_wo
 }
 
 /* Finds the first of the outer pairs that are equal to a pair; in list_comp. */
-template <typename KEY> static __device__ __forceinline__ void find_equal(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void find_equal(tree_work<KEY> &w)
 {
     const uint32_t n_local = w.m.n_local;
     const auto is_open = [&](uint32_t i) { return w.m.list_comp[n_local + i] == NOWHERE; };
@@ -442,7 +441,7 @@ template <typename KEY> static __device__ __forceinline__ void find_equal(tree_w
 }
 
 /* Appends each outer pair once to the tree's pairs, and stores its place among the block's. */
-template <typename KEY> static __device__ __forceinline__ void append(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void append(tree_work<KEY> &w)
 {
     const uint32_t n_local = w.m.n_local;
     uint32_t n = 0;
@@ -470,8 +469,7 @@ template <typename KEY> static __device__ __forceinline__ void append(tree_work<
 /* ---- Link ------------------------------------------------------------------------------------ */
 
 /* A number of a pair, or the vertex whose lowest node is meant, as k_write reads it. */
-template <typename WORK>
-static __device__ __forceinline__ uint16_t final_number(const WORK &w, uint32_t number)
+template <typename WORK> static QFZ_DEVICE uint16_t final_number(const WORK &w, uint32_t number)
 {
     const uint32_t n_local = w.m.n_local;
     if (number >= n_local && !(number & LOWEST_OF))
@@ -481,7 +479,7 @@ static __device__ __forceinline__ uint16_t final_number(const WORK &w, uint32_t 
 
 /* Finds the next pair in the chain of each pair by a search of the chain.  Most chains are short;
  * threads of a long chain read the same words. */
-template <typename KEY> static __device__ __forceinline__ void link(tree_work<KEY> &w)
+template <typename KEY> static QFZ_DEVICE void link(tree_work<KEY> &w)
 {
     typedef typename tree_work<KEY>::TOP TOP;
     const qfz_gpu_forest &forest = w.tree.forest;

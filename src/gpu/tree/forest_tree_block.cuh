@@ -19,41 +19,38 @@ enum { NOWHERE = 0xffff, LOWEST_OF = 0x8000 };
 /* The component and the level of the hook of pixel p of the box; then the level of its k-th pixel.
  */
 template <typename TOP>
-static __device__ __forceinline__ uint16_t *comp_of(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                    uint32_t p)
+QFZ_DEVICE uint16_t *comp_of(const qfz_gpu_forest &forest, qfz_block_box box, uint32_t p)
 {
     return qfz_comps<TOP>(forest, box, (int32_t)(p / QFZ_SIDE)) + p % QFZ_SIDE;
 }
 
 template <typename TOP>
-static __device__ __forceinline__ TOP *level_of(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                uint32_t p)
+QFZ_DEVICE TOP *level_of(const qfz_gpu_forest &forest, qfz_block_box box, uint32_t p)
 {
     return qfz_tops<TOP>(forest, box, (int32_t)(p / QFZ_SIDE)) + p % QFZ_SIDE;
 }
 
 template <typename TOP>
-static __device__ __forceinline__ TOP *kth_level(const qfz_gpu_forest &forest, qfz_block_box box,
-                                                 uint32_t k)
+QFZ_DEVICE TOP *kth_level(const qfz_gpu_forest &forest, qfz_block_box box, uint32_t k)
 {
     const uint32_t w = (uint32_t)box.w;
     return qfz_tops<TOP>(forest, box, (int32_t)(k / w)) + k % w;
 }
 
-static __device__ __forceinline__ bool in_box(qfz_block_box box, uint32_t p)
+QFZ_DEVICE bool in_box(qfz_block_box box, uint32_t p)
 {
     return (int32_t)(p / QFZ_SIDE) < box.h && (int32_t)(p % QFZ_SIDE) < box.w;
 }
 
 /* The number in the block of the thread's k-th pixel. */
-static __device__ __forceinline__ uint32_t px_of(int k)
+QFZ_DEVICE uint32_t px_of(int k)
 {
     return threadIdx.x + (uint32_t)k * THREADS;
 }
 
 /* The parents of a block's nodes, in the memory of its hooks, 16 bits each.  A block has fewer
  * nodes than pixels, and room for a hook per two pixels. */
-static __device__ __forceinline__ uint16_t *parents_of(const qfz_gpu_forest &forest, uint32_t block)
+QFZ_DEVICE uint16_t *parents_of(const qfz_gpu_forest &forest, uint32_t block)
 {
     return reinterpret_cast<uint16_t *>(forest.hooks + (int64_t)block * forest.comp_room);
 }

@@ -8,8 +8,7 @@
 #include "gpu/tree/forest_tree.cuh"
 
 /* The top of the piece of a vertex at a level. */
-static __device__ __forceinline__ uint32_t qfz_top_of_vertex(const qfz_gpu_forest &forest,
-                                                             uint32_t vertex, uint32_t level)
+QFZ_DEVICE uint32_t qfz_top_of_vertex(const qfz_gpu_forest &forest, uint32_t vertex, uint32_t level)
 {
     for (;;) {
         const uint2 up = forest.up[vertex];
@@ -19,8 +18,8 @@ static __device__ __forceinline__ uint32_t qfz_top_of_vertex(const qfz_gpu_fores
 }
 
 /* Stores pair number i, unless it does not fit. */
-static __device__ __forceinline__ void qfz_put_pair(const qfz_gpu_forest_tree &tree, uint32_t i,
-                                                    uint32_t top, uint32_t level)
+QFZ_DEVICE void qfz_put_pair(const qfz_gpu_forest_tree &tree, uint32_t i, uint32_t top,
+                             uint32_t level)
 {
     if (i < tree.pair_room) tree.d_pairs[0][i] = (uint64_t)top << tree.level_bits | level;
 }

@@ -14,8 +14,8 @@ struct numbering {
 /* Replaces a block's numbers of parents by the nodes that they stand for, QFZ_NONE if there is
  * none. The look-ups of all of them overlap. */
 template <int N>
-static __device__ __forceinline__ void find_parents(const qfz_gpu_forest_tree &tree,
-                                                    const numbering &of, uint32_t (&parent)[N])
+static QFZ_DEVICE void find_parents(const qfz_gpu_forest_tree &tree, const numbering &of,
+                                    uint32_t (&parent)[N])
 {
     uint32_t vertex[N];
 #pragma unroll
@@ -36,8 +36,8 @@ static __device__ __forceinline__ void find_parents(const qfz_gpu_forest_tree &t
 
 /* Writes the parents and levels of a block's nodes. */
 template <typename TOP>
-static __device__ __forceinline__ void write_nodes(const qfz_gpu_forest_tree &tree,
-                                                   const numbering &of, qfz_block_box box)
+static QFZ_DEVICE void write_nodes(const qfz_gpu_forest_tree &tree, const numbering &of,
+                                   qfz_block_box box)
 {
     enum { BATCH = 4 };
     const uint16_t *const parents = parents_of(tree.forest, blockIdx.x);
