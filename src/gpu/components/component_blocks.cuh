@@ -7,8 +7,7 @@
  * has one word. A run is a maximal series of joined pixels of one row of the block; it may pass
  * from the first word of the row into the second. Words and runs of a block are numbered row by
  * row. A place is y * SIDE + x inside the block. */
-#ifndef QFZ_GPU_COMPONENT_BLOCKS_CUH
-#define QFZ_GPU_COMPONENT_BLOCKS_CUH
+#pragma once
 
 #include "gpu/device/image.cuh"
 
@@ -141,5 +140,3 @@ QFZ_DEVICE uint32_t moved_left(uint32_t word, uint32_t next)
 {
     return __funnelshift_r(word, next, 1);
 }
-
-#endif

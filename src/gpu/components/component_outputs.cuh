@@ -6,8 +6,7 @@
  * prefetch() starts the loads of what a thread needs from global memory, begin() uses them,
  * label_roots() labels the first runs of components and returns which of a thread's runs these are,
  * and finish() completes the output. */
-#ifndef QFZ_GPU_COMPONENT_OUTPUTS_CUH
-#define QFZ_GPU_COMPONENT_OUTPUTS_CUH
+#pragma once
 
 #include "gpu/components/component_blocks.cuh"
 #include "gpu/device/peek.cuh"
@@ -218,5 +217,3 @@ struct labels_out {
         }
     }
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* component_runs.cuh - the runs of one block and their union in shared memory. Part of k_link_block
  * (components.cu); included there only. */
-#ifndef QFZ_GPU_COMPONENT_RUNS_CUH
-#define QFZ_GPU_COMPONENT_RUNS_CUH
+#pragma once
 
 #include "gpu/device/block_sum.cuh"
 #include "gpu/components/component_blocks.cuh"
@@ -334,5 +333,3 @@ QFZ_DEVICE uint32_t inner_firsts(const run_words &runs, const uint32_t *parent)
         if ((parent[run] & (RUN_ROOT | RUN_ON_RING)) == RUN_ROOT) firsts |= rest & (0u - rest);
     return firsts;
 }
-
-#endif

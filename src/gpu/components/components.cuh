@@ -10,8 +10,7 @@
  * Runs as bits of words: Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected component
  * labeling and analysis algorithms for GPUs (DASIP 2018). Union by minimum: Playne, Hawick, A new
  * algorithm for parallel connected-component labelling on GPUs (IEEE TPDS 2018). */
-#ifndef QFZ_GPU_COMPONENTS_CUH
-#define QFZ_GPU_COMPONENTS_CUH
+#pragma once
 
 #include "gpu/components/region_arrays.cuh"
 #include "gpu/device/image.cuh"
@@ -34,5 +33,3 @@ size_t qfz_gpu_components_number_bytes(const qfz_rule *rule, int32_t h, int32_t 
 qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                      void *d_cached, void *d_scratch,
                                      const qfz_gpu_regions *regions);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A source has read<EIGHT>(y, x, pieces): pieces[k] receives the joins of pixels x .. x + 15 of row
  * y + k, k = 0 and 1; bits outside the image are 0. */
-#ifndef QFZ_GPU_JOIN_SOURCE_CUH
-#define QFZ_GPU_JOIN_SOURCE_CUH
+#pragma once
 
 #include "gpu/device/image.cuh"
 #include "gpu/device/level.cuh"
@@ -319,5 +318,3 @@ template <typename T, typename NEAR> struct qfz_band_source {
         }
     }
 };
-
-#endif

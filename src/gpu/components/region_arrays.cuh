@@ -4,8 +4,7 @@
  *
  * A region is numbered from 0; in d_label a pixel has its region + 1, or 0 where it is invalid. All
  * arrays are device memory of the caller; qfz_gpu_regions_take() carves them. */
-#ifndef QFZ_GPU_REGION_ARRAYS_CUH
-#define QFZ_GPU_REGION_ARRAYS_CUH
+#pragma once
 
 #include "core/engine.h"
 #include "gpu/device/image.cuh"
@@ -38,5 +37,3 @@ static inline int64_t qfz_gpu_region_words(const qfz_gpu_regions *regions)
 /* Carves the arrays: 8.3 bytes a pixel, 4 more if pixels are counted, and 20 a ring pixel. */
 void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, bool counted,
                           qfz_gpu_regions *regions);
-
-#endif

@@ -18,8 +18,7 @@
  * has the least top.  If the component was active, this is one of the two pixels that chose the
  * same edge; if it waited from the first round on, it is the pixel that chose no edge, whose top
  * is 0. */
-#ifndef QFZ_GPU_LEVEL_COUNTS_CUH
-#define QFZ_GPU_LEVEL_COUNTS_CUH
+#pragma once
 
 #include "gpu/forest/boruvka.cuh"
 
@@ -43,5 +42,3 @@ typedef struct qfz_gpu_level_run {
 qfz_status qfz_gpu_level_runs(qfz_gpu *gpu, const uint32_t *d_levels, uint32_t n, uint32_t first,
                               uint32_t end, const uint32_t *d_links, uint32_t n_links,
                               qfz_gpu_level_run *d_runs, uint32_t *d_n);
-
-#endif

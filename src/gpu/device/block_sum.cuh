@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* block_sum.cuh - prefix sums over the threads of a block. */
-#ifndef QFZ_GPU_BLOCK_SUM_CUH
-#define QFZ_GPU_BLOCK_SUM_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 
@@ -47,5 +46,3 @@ QFZ_DEVICE uint32_t qfz_sum_before(uint32_t value, uint32_t *sums, uint32_t *tot
     *total = totals[0];
     return values[0];
 }
-
-#endif

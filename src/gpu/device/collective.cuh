@@ -4,8 +4,7 @@
  * All functions are asynchronous on gpu->stream.  d_scratch has at least as many bytes as
  * qfz_gpu_scan_bytes() or qfz_gpu_sort_bytes() returns for the same n.  Arrays do not overlap
  * unless a comment allows it. */
-#ifndef QFZ_GPU_COLLECTIVE_CUH
-#define QFZ_GPU_COLLECTIVE_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 
@@ -27,5 +26,3 @@ qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_k
 /* The same for keys without values. */
 qfz_status qfz_gpu_sort_keys(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2], int64_t n,
                              int begin_bit, int end_bit, int *out);
-
-#endif

@@ -11,8 +11,7 @@
  * CUDA's built-in functions for atomics and votes, and has no inline PTX, no cooperative groups, no
  * CUB calls (collective.cuh has CUB's operations on whole arrays) and no block that waits for
  * another block. */
-#ifndef QFZ_GPU_DEVICE_CUH
-#define QFZ_GPU_DEVICE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ template <typename T> static inline void qfz_carve_take(qfz_carve *carve, T **pa
 {
     *part = (T *)qfz_carve_bytes(carve, (size_t)n * sizeof(T));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* edge_reader.cuh - reads the level of one edge, from any form of edges (image.cuh). */
-#ifndef QFZ_GPU_EDGE_READER_CUH
-#define QFZ_GPU_EDGE_READER_CUH
+#pragma once
 
 #include "gpu/device/image.cuh"
 
@@ -66,5 +65,3 @@ static inline qfz_status qfz_with_reader(const qfz_gpu_edges *edges, uint32_t al
     default: return use(qfz_read_edges<uint32_t>(edges, alpha_level));
     }
 }
-
-#endif

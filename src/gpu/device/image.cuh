@@ -4,8 +4,7 @@
  *
  * A pixel index is y * w + x, below 2^31.  An edge exists if both pixels are in the tile and valid;
  * an edge that does not exist is not joined, and its level is QFZ_NONE. */
-#ifndef QFZ_GPU_IMAGE_CUH
-#define QFZ_GPU_IMAGE_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 #include "core/level.h"
@@ -97,5 +96,3 @@ qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
  * two pixels without an edge between them have none, although they may meet.  d_saliency: planes of
  * levels of 16 bits if the edges are narrow, else of 32. */
 qfz_status qfz_gpu_drop_missing(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_saliency);
-
-#endif

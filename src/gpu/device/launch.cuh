@@ -2,8 +2,7 @@
 /* launch.cuh - kernel launches and dynamic shared memory.  No other file launches a kernel or
  * declares dynamic shared memory, so that the simulator (tests/sim) needs to replace this file
  * only. */
-#ifndef QFZ_GPU_LAUNCH_CUH
-#define QFZ_GPU_LAUNCH_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 
@@ -77,5 +76,3 @@ QFZ_DEVICE void qfz_await_launches(void)
 #define QFZ_SHARED(TYPE, name)                                                                     \
     extern __shared__ __align__(16) unsigned char qfz_shared_[];                                   \
     TYPE *const name = reinterpret_cast<TYPE *>(qfz_shared_)
-
-#endif

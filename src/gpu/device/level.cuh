@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* level.cuh - levels of pairs of pixels, on the device: bit for bit those of core/level.c. */
-#ifndef QFZ_GPU_LEVEL_CUH
-#define QFZ_GPU_LEVEL_CUH
+#pragma once
 
 #include <math.h>
 
@@ -175,5 +174,3 @@ template <typename T> struct qfz_level<T, QFZ_SAM, false> {
         return __float_as_uint(qfz_angle(dots.ab, dots.aa, dots.bb));
     }
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* peek.cuh - reads of words in global memory that other blocks may write at the same time. */
-#ifndef QFZ_GPU_PEEK_CUH
-#define QFZ_GPU_PEEK_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 
@@ -15,5 +14,3 @@ QFZ_DEVICE uint64_t qfz_peek(const uint64_t *word)
 {
     return __ldcg(reinterpret_cast<const unsigned long long *>(word));
 }
-
-#endif

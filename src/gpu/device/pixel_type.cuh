@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pixel_type.cuh - from the type of a raster to a type of CUDA C++. */
-#ifndef QFZ_GPU_PIXEL_TYPE_CUH
-#define QFZ_GPU_PIXEL_TYPE_CUH
+#pragma once
 
 #include "core/level.h"
 #include "gpu/device/device.cuh"
@@ -29,5 +28,3 @@ static inline qfz_status qfz_with_type(qfz_gpu *gpu, qfz_type type, const USE &u
 {
     return type == QFZ_F32 ? use(float()) : qfz_with_integer(gpu, type, use);
 }
-
-#endif

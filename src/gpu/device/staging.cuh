@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* staging.cuh - transfers between ordinary host memory and the device, in chunks through two
  * page-locked buffers, so that copying on the host and the link to the device overlap. */
-#ifndef QFZ_GPU_STAGING_CUH
-#define QFZ_GPU_STAGING_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 
@@ -45,5 +44,3 @@ qfz_status qfz_staging_leave_room(qfz_staging *staging, qfz_gpu *gpu);
 /* Copies bytes to the host and synchronises: h_to has the bytes when the function returns. */
 qfz_status qfz_staging_down(qfz_staging *staging, qfz_gpu *gpu, void *h_to, const void *d_from,
                             size_t bytes);
-
-#endif

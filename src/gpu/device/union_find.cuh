@@ -9,8 +9,7 @@
  * Finds shorten paths: they replace parent[a] by a further ancestor of a.  This write may undo a
  * link of a to a lower root, made by a thread that took a for a root.  That thread's atomicMin()
  * returned the parent of a, so that it unites this parent with the lower root. */
-#ifndef QFZ_GPU_UNION_FIND_CUH
-#define QFZ_GPU_UNION_FIND_CUH
+#pragma once
 
 #include "gpu/device/peek.cuh"
 
@@ -98,5 +97,3 @@ template <typename WHERE> QFZ_DEVICE void qfz_unite(uint32_t *parent, uint32_t a
         b = low;
     }
 }
-
-#endif

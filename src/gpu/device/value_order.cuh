@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* value_order.cuh - an order-preserving map from pixel values to unsigned 32-bit numbers, so that
  * atomic operations find the least and the greatest value. */
-#ifndef QFZ_GPU_VALUE_ORDER_CUH
-#define QFZ_GPU_VALUE_ORDER_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ template <> QFZ_DEVICE double value_of<float>(uint32_t order)
 {
     return (double)__uint_as_float(order >> 31 ? order ^ 0x80000000u : ~order);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* warp.cuh - reductions over the 32 lanes of a warp.  All lanes call the function; all lanes get
  * the result.  Devices of compute capability 8.0 and newer have an instruction for each reduction.
  */
-#ifndef QFZ_GPU_WARP_CUH
-#define QFZ_GPU_WARP_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 
@@ -31,5 +30,3 @@ QFZ_WARP_REDUCE(qfz_warp_add, __reduce_add_sync, value + other)
 QFZ_WARP_REDUCE(qfz_warp_min, __reduce_min_sync, min(value, other))
 QFZ_WARP_REDUCE(qfz_warp_max, __reduce_max_sync, max(value, other))
 QFZ_WARP_REDUCE(qfz_warp_or, __reduce_or_sync, value | other)
-
-#endif

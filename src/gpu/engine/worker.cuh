@@ -5,8 +5,7 @@
  * A worker has one kind of work (qfz_kind); each kind has a struct of buffers and a file of
  * operations.  Device memory comes from one carve, in which buffers that are not in use at the same
  * time overlap. */
-#ifndef QFZ_GPU_WORKER_CUH
-#define QFZ_GPU_WORKER_CUH
+#pragma once
 
 #include "core/filter.h"
 #include "core/histogram.h"
@@ -306,5 +305,3 @@ qfz_status qfz_device_fetch(qfz_device device, void *to, const void *from, int64
 /* Makes tile.valid a copy in host memory, if the tile was loaded from device memory and has
  * validity. */
 qfz_status qfz_device_need_host_valid(qfz_worker *worker);
-
-#endif

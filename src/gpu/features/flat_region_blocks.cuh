@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* flat_region_blocks.cuh - the components of one 64 x 64 block, numbered and summed in shared
  * memory. Part of k_gather_flats (flat_regions.cu); included there only. */
-#ifndef QFZ_GPU_FLAT_REGION_BLOCKS_CUH
-#define QFZ_GPU_FLAT_REGION_BLOCKS_CUH
+#pragma once
 
 #include "gpu/device/block_sum.cuh"
 #include "gpu/components/component_blocks.cuh"
@@ -288,5 +287,3 @@ QFZ_DEVICE void add_runs(const sums_window &window, const word_view &word)
         word.is_right() ? 0 : in_common, word.is_right() ? in_common : 0, n ? word.y() + 1 : 0};
     add_warp(window.of + common, all);
 }
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Both functions launch kernels on gpu->stream and do not synchronise. All d_ pointers are device
  * memory of the caller. */
-#ifndef QFZ_GPU_FLAT_REGIONS_CUH
-#define QFZ_GPU_FLAT_REGIONS_CUH
+#pragma once
 
 #include "core/box.h"
 #include "gpu/features/regions.cuh"
@@ -40,5 +39,3 @@ qfz_status qfz_gpu_flat_regions_records(qfz_gpu *gpu, const qfz_gpu_image *image
                                         const qfz_gpu_regions *regions, qfz_box box, uint64_t area,
                                         const qfz_gpu_flat_region *d_flats, uint32_t first_region,
                                         uint32_t n, uint64_t *d_records);
-
-#endif

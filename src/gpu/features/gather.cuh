@@ -11,8 +11,7 @@
  *
  * All functions launch kernels on gpu->stream and do not synchronise. All d_ pointers are device
  * memory of the caller. */
-#ifndef QFZ_GPU_GATHER_CUH
-#define QFZ_GPU_GATHER_CUH
+#pragma once
 
 #include "core/box.h"
 #include "gpu/features/regions.cuh"
@@ -40,5 +39,3 @@ typedef struct qfz_gpu_areas {
 qfz_status qfz_gpu_gather_features(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                    const qfz_gpu_image *image, qfz_box box, qfz_gpu_areas areas,
                                    uint32_t first_region, uint32_t n, uint64_t *d_records);
-
-#endif

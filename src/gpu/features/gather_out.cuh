@@ -2,8 +2,7 @@
 /* gather_out.cuh - writes the partial results of one block (gather_runs.cuh) to global memory, as
  * counts, sums or records. The partial result of a region that spans several blocks is added with
  * atomic operations, that of any other region is stored. Included by gather.cu only. */
-#ifndef QFZ_GPU_GATHER_OUT_CUH
-#define QFZ_GPU_GATHER_OUT_CUH
+#pragma once
 
 #include "gpu/features/gather_runs.cuh"
 #include "gpu/device/peek.cuh"
@@ -239,5 +238,3 @@ template <typename T, int WHAT> struct features_out {
         store_words<WORDS>(record, to);
     }
 };
-
-#endif

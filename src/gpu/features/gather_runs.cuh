@@ -6,8 +6,7 @@
  * Invariant: the thread that inserts a region into the table stores its run there as the entry's
  * first value. Entries therefore need no clearing, and a region of a single run, the common case in
  * noise, needs no atomic operation. */
-#ifndef QFZ_GPU_GATHER_RUNS_CUH
-#define QFZ_GPU_GATHER_RUNS_CUH
+#pragma once
 
 #include "gpu/features/gather.cuh"
 #include "gpu/device/value_order.cuh"
@@ -412,5 +411,3 @@ QFZ_DEVICE bool gather_runs(const tile_view &tile, const T *plane, int32_t block
     }
     return fits;
 }
-
-#endif

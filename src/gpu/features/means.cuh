@@ -4,8 +4,7 @@
  *
  * The sums in device memory are those of regions first_region .. first_region + n - 1; other
  * regions are skipped. Both functions launch kernels on gpu->stream and do not synchronise. */
-#ifndef QFZ_GPU_MEANS_CUH
-#define QFZ_GPU_MEANS_CUH
+#pragma once
 
 #include "gpu/features/regions.cuh"
 
@@ -21,5 +20,3 @@ qfz_status qfz_gpu_means(qfz_gpu *gpu, const qfz_gpu_regions *regions, qfz_type 
 qfz_status qfz_gpu_border_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions, uint32_t first_region,
                                uint32_t n, uint32_t n_border_regions, int sum_words,
                                const uint64_t *d_sums, uint64_t *d_out);
-
-#endif

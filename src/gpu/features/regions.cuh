@@ -4,8 +4,7 @@
  *
  * The arrays are those of components/region_arrays.cuh. All functions launch kernels on gpu->stream
  * and do not synchronise. */
-#ifndef QFZ_GPU_REGIONS_CUH
-#define QFZ_GPU_REGIONS_CUH
+#pragma once
 
 #include "gpu/components/region_arrays.cuh"
 
@@ -49,5 +48,3 @@ qfz_status qfz_gpu_regions_name_records(qfz_gpu *gpu, const qfz_gpu_regions *reg
  * value_bytes: 1, 2 or 4, else QFZ_EARG. */
 qfz_status qfz_gpu_regions_paint(qfz_gpu *gpu, const qfz_gpu_regions *regions, const void *d_lut,
                                  size_t value_bytes, const void *invalid, void *d_out);
-
-#endif

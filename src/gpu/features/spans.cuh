@@ -3,8 +3,7 @@
  * and the pixels of those whose span exceeds a limit.
  *
  * The functions launch kernels on gpu->stream and do not synchronise. */
-#ifndef QFZ_GPU_SPANS_CUH
-#define QFZ_GPU_SPANS_CUH
+#pragma once
 
 #include "gpu/features/regions.cuh"
 
@@ -29,5 +28,3 @@ qfz_status qfz_gpu_spans_of_border(qfz_gpu *gpu, const qfz_gpu_regions *regions,
 /* *d_pixels += the pixels of inner regions that are too wide. */
 qfz_status qfz_gpu_spans_count(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                const qfz_gpu_spans *spans, uint32_t *d_pixels);
-
-#endif

@@ -22,8 +22,7 @@
  * first edges in rounds (filter_forest.cu).  A closed component's first edge is in the forest. When
  * only open components are left, each edge between two of them is an edge of the graph of the ring.
  */
-#ifndef QFZ_GPU_FILTER_CUH
-#define QFZ_GPU_FILTER_CUH
+#pragma once
 
 #include "gpu/device/image.cuh"
 
@@ -98,5 +97,3 @@ qfz_status qfz_gpu_filter_forest_begin(qfz_gpu *gpu, const qfz_gpu_filter *filte
 qfz_status qfz_gpu_filter_forest_round(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                        const qfz_gpu_filter *filter, const uint32_t **d_joined);
 qfz_status qfz_gpu_filter_forest_end(qfz_gpu *gpu, const qfz_gpu_filter *filter);
-
-#endif

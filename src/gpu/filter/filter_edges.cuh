@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* filter_edges.cuh - the edges of a pixel, by side, in the area filter. */
-#ifndef QFZ_GPU_FILTER_EDGES_CUH
-#define QFZ_GPU_FILTER_EDGES_CUH
+#pragma once
 
 #include "gpu/filter/filter_parts.cuh"
 
@@ -90,5 +89,3 @@ QFZ_DEVICE qfz_filter_edge qfz_filter_first_edge(const EDGES &edges, int2 at, co
     }
     return first;
 }
-
-#endif

@@ -15,8 +15,7 @@
  * their own: which ones does not matter.
  *
  * The template parameter WORK is tile_work of filter_tile.cu. */
-#ifndef QFZ_GPU_FILTER_GROW_CUH
-#define QFZ_GPU_FILTER_GROW_CUH
+#pragma once
 
 #include "gpu/filter/filter_edges.cuh"
 
@@ -144,5 +143,3 @@ template <typename WORK> QFZ_DEVICE bool qfz_filter_grow(const WORK &w, qfz_filt
     *c = qfz_filter_component{root, top, mass};
     return top != WORK::NIL && qfz_filter_mark(w, top);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* filter_parts.cuh - internals that the files of the area filter share: words, counters, and
  * functions on components. */
-#ifndef QFZ_GPU_FILTER_PARTS_CUH
-#define QFZ_GPU_FILTER_PARTS_CUH
+#pragma once
 
 #include "core/position.h"
 #include "gpu/device/edge_reader.cuh"
@@ -128,5 +127,3 @@ static inline qfz_status qfz_filter_with_reader(const qfz_gpu_edges *edges, cons
 {
     return qfz_with_reader(edges, edges->max_level, launch);
 }
-
-#endif

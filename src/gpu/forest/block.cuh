@@ -25,8 +25,7 @@
  * thus has OWN_ROWS whole rows, and the pixel beside one comes from the next lane. Masks of a
  * thread's pixels, and of the edges to the right and down that start at them, have bit 2 * row + 16
  * * column. */
-#ifndef QFZ_GPU_BLOCK_CUH
-#define QFZ_GPU_BLOCK_CUH
+#pragma once
 
 #include "gpu/forest/block_leaving.cuh"
 #include "gpu/device/warp.cuh"
@@ -433,5 +432,3 @@ QFZ_DEVICE void edges_inside(const WORK &w, uint32_t *right, uint32_t *down)
     *right = w.lane == QFZ_WARP - 1 ? shape::EVEN & 0xffffu : shape::EVEN;
     *down = w.warp == WORK::WARPS - 1 ? shape::NOT_LAST : shape::EVEN;
 }
-
-#endif

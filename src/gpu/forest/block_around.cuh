@@ -3,8 +3,7 @@
  * columns beside the block, and the squares of 2 x 2 pixels. Lanes 0 .. OWN_ROWS + 1 hold the
  * pixels of rows -1 .. OWN_ROWS in the column left of the block, as many lanes after them those in
  * the column to its right. */
-#ifndef QFZ_GPU_BLOCK_AROUND_CUH
-#define QFZ_GPU_BLOCK_AROUND_CUH
+#pragma once
 
 #include "gpu/forest/block.cuh"
 
@@ -108,5 +107,3 @@ QFZ_DEVICE void find_dropped(const WORK &w, const heaviest_edges &heaviest, uint
     *right = heaviest.top | (heaviest.bottom << 2 & WORK::SHAPE::EVEN & ~ONES) | heaviest.above;
     *down = heaviest.left | heaviest.side << 16 | before >> 16;
 }
-
-#endif

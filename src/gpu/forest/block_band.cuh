@@ -5,8 +5,7 @@
  * A level is QFZ_NONE where there is no edge. An existing edge may have that level, too, and is
  * then left out like a missing one: the saliency of two pixels that only such edges join is
  * QFZ_NONE in both cases. */
-#ifndef QFZ_GPU_BLOCK_BAND_CUH
-#define QFZ_GPU_BLOCK_BAND_CUH
+#pragma once
 
 #include <type_traits>
 
@@ -69,8 +68,7 @@ template <typename T> static inline band_view<T> band_of(const qfz_gpu_edges *ed
 }
 
 /* A thread's pixels and those of the rows above and below: seen row i is row i - 1 of the thread.
- * side: a pixel of the columns beside the block (block_around.cuh). valid: bit i + 16 *
- * column. */
+ * side: a pixel of the columns beside the block (block_around.cuh). valid: bit i + 16 * column. */
 template <typename WORK> struct band_values {
     uint32_t v[WORK::SEEN_ROWS][2], side, valid, side_valid;
 };
@@ -190,5 +188,3 @@ QFZ_DEVICE void consider(wide_choice &best, uint32_t level, uint32_t way, bool l
     best.level = min(best.level, level);
     best.way = wins ? way : best.way;
 }
-
-#endif

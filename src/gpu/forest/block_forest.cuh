@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* block_forest.cuh - the forest (boruvka.cuh) as an output of the block solver (block_launch.cuh):
  * each pixel's top and component, and the hooks of components. */
-#ifndef QFZ_GPU_BLOCK_FOREST_CUH
-#define QFZ_GPU_BLOCK_FOREST_CUH
+#pragma once
 
 #include "gpu/forest/block_launch.cuh"
 
@@ -68,5 +67,3 @@ qfz_status qfz_boruvka_solve(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz
         return edges->form == QFZ_EDGES_F32 ? launch_band<WAY, float>(gpu, edges, forest, out)
                                             : launch_levels<WAY>(gpu, edges, forest, out);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * become vertices; the edges are those of a minimum spanning forest of the vertices inside the
  * block, and the needed edges that leave the block. Invariant: no other edge of the block affects a
  * minimax level outside. */
-#ifndef QFZ_GPU_BLOCK_GRAPH_CUH
-#define QFZ_GPU_BLOCK_GRAPH_CUH
+#pragma once
 
 #include "gpu/forest/block_rounds.cuh"
 
@@ -295,5 +294,3 @@ template <typename WORK> QFZ_DEVICE void store_rim(WORK &w, typename WORK::KEY w
     w.forest.rim[(int64_t)blockIdx.x * w.forest.rim_room + w.thread] =
         make_uint2(v == QFZ_STEP_MASK ? QFZ_NONE : w.m.first_vertex + v, cost);
 }
-
-#endif

@@ -16,8 +16,7 @@
  * An output, OUT, has store_tops<FULL>() and store_comps<FULL>(), which make_list() calls when it
  * has tops and components, and finish<WAY, FULL>(), which makes the block's part of the graph
  * (make_graph()) and whatever else the output consists of. */
-#ifndef QFZ_GPU_BLOCK_LAUNCH_CUH
-#define QFZ_GPU_BLOCK_LAUNCH_CUH
+#pragma once
 
 #include "gpu/forest/block_steps.cuh"
 
@@ -106,5 +105,3 @@ static qfz_status launch_narrow(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     return edges->form == QFZ_EDGES_U8 ? launch_band<WAY, uint8_t>(gpu, edges, forest, out)
                                        : launch_band<WAY, uint16_t>(gpu, edges, forest, out);
 }
-
-#endif

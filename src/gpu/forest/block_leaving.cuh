@@ -4,8 +4,7 @@
  * neighbours, all diagonals of squares whose first pixel is in its last column or row, except the
  * two diagonals at its lower right corner; in place of these it has the one that leads up and right
  * from the first pixel of its last column. */
-#ifndef QFZ_GPU_BLOCK_LEAVING_CUH
-#define QFZ_GPU_BLOCK_LEAVING_CUH
+#pragma once
 
 #include "gpu/forest/boruvka_parts.cuh"
 #include "core/host_device.h"
@@ -55,5 +54,3 @@ QFZ_DEVICE int qfz_leaving_direction(int i)
     const bool back = kind == QFZ_LEAVING_RIGHT_UP || kind == QFZ_LEAVING_DOWN_LEFT;
     return back ? QFZ_BELOW_LEFT : QFZ_BELOW_RIGHT;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* block_pairs.cuh - two pixels to a word: loads one band of 8 or 16 bits. */
-#ifndef QFZ_GPU_BLOCK_PAIRS_CUH
-#define QFZ_GPU_BLOCK_PAIRS_CUH
+#pragma once
 
 #include "gpu/forest/block_around.cuh"
 #include "gpu/forest/block_settle.cuh"
@@ -80,5 +79,3 @@ template <int C> QFZ_DEVICE uint32_t key_of(uint32_t word, uint32_t code)
 {
     return __byte_perm(word, code, C ? 0x3254 : 0x1054);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * An entry of the list names two components that were roots when the list was last swept.
  * Invariant: since then each has hooked itself at most once, and name[] has its root of that round,
  * so that one look-up renames an entry. */
-#ifndef QFZ_GPU_BLOCK_ROUNDS_CUH
-#define QFZ_GPU_BLOCK_ROUNDS_CUH
+#pragma once
 
 #include "gpu/forest/block.cuh"
 
@@ -382,5 +381,3 @@ template <typename WORK> QFZ_DEVICE uint32_t rounds(WORK &w, list_part &part)
     }
     return round;
 }
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* block_settle.cuh - from the way that every pixel chose to the components of the first
- * round. */
-#ifndef QFZ_GPU_BLOCK_SETTLE_CUH
-#define QFZ_GPU_BLOCK_SETTLE_CUH
+/* block_settle.cuh - from the way that every pixel chose to the components of the first round. */
+#pragma once
 
 #include "gpu/forest/block.cuh"
 
@@ -215,5 +213,3 @@ template <typename WORK> QFZ_DEVICE void settle(WORK &w, uint32_t comp[WORK::OWN
         comp[j] = low_halves((uint32_t)word[2 * j], (uint32_t)word[2 * j + 1]) & 0x7fff7fffu;
     comp[WORK::OWN_ROWS] = reinterpret_cast<const uint32_t *>(w.m.pixel())[below(w)] & 0x7fff7fffu;
 }
-
-#endif

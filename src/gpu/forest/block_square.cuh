@@ -2,8 +2,7 @@
 /* block_square.cuh - eight neighbours and any levels: the edges of a square of 2 x 2 pixels that
  * are the heaviest of a cycle in the square. Such an edge does not change any minimax level, so
  * that the rounds omit it: of six edges a square retains at least three. */
-#ifndef QFZ_GPU_BLOCK_SQUARE_CUH
-#define QFZ_GPU_BLOCK_SQUARE_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 
@@ -53,5 +52,3 @@ QFZ_DEVICE unsigned qfz_square_drops(const uint32_t level[QFZ_SQUARE])
            order.heaviest<X, T, R, L, B, A>() | order.heaviest<R, T, X, A, B, L>() |
            order.heaviest<A, T, L, R, B, X>() | order.heaviest<B, L, X, A, R, T>();
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* block_steps.cuh - the steps of a block kernel that all variants share. */
-#ifndef QFZ_GPU_BLOCK_STEPS_CUH
-#define QFZ_GPU_BLOCK_STEPS_CUH
+#pragma once
 
 #include "gpu/forest/block_graph.cuh"
 #include "gpu/forest/block_settle.cuh"
@@ -169,5 +168,3 @@ QFZ_DEVICE auto make_graph(WORK &w, typename WORK::KEY rim, AFTER_LIST after_lis
     __syncthreads();
     return result;
 }
-
-#endif

@@ -16,8 +16,7 @@
  *
  * An edge does not exist only where one of its two pixels is invalid or outside the tile.  All
  * minimax levels are independent of the schedule; the pairs of pixels that links name are not. */
-#ifndef QFZ_GPU_BORUVKA_CUH
-#define QFZ_GPU_BORUVKA_CUH
+#pragma once
 
 #include "core/box.h"
 #include "gpu/device/image.cuh"
@@ -103,5 +102,3 @@ qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool ke
 size_t qfz_gpu_border_links_bytes(int32_t h, int32_t w);
 qfz_status qfz_gpu_border_links(qfz_gpu *gpu, const qfz_gpu_forest *forest, void *d_scratch,
                                 const qfz_gpu_links *links, uint32_t *d_n);
-
-#endif

@@ -2,8 +2,7 @@
 /* boruvka_climb.cuh - the minimax level of two vertices of the graph of all blocks, found by
  * climbing from both.  Of the two, the vertex that hooked itself in the earlier round is not an
  * ancestor of the other; so each step climbs from that vertex. */
-#ifndef QFZ_GPU_BORUVKA_CLIMB_CUH
-#define QFZ_GPU_BORUVKA_CLIMB_CUH
+#pragma once
 
 #include "gpu/forest/boruvka_parts.cuh"
 
@@ -32,5 +31,3 @@ QFZ_DEVICE uint32_t climb(const uint2 *__restrict__ up, uint32_t u, uint32_t v, 
         from_u = __ldg(&up[u]);
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* boruvka_parts.cuh - internals that the files of a forest share, and the rooms that read a forest:
  * geometry of blocks, packed words, counters, and the launchers of each step. */
-#ifndef QFZ_GPU_BORUVKA_PARTS_CUH
-#define QFZ_GPU_BORUVKA_PARTS_CUH
+#pragma once
 
 #include "gpu/forest/boruvka.cuh"
 #include "gpu/device/launch.cuh"
@@ -242,5 +241,3 @@ qfz_status qfz_boruvka_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 
 /* Runs the rounds on the graph. */
 qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest);
-
-#endif

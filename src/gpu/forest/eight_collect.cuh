@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* eight_collect.cuh - eight neighbours: the edges that leave the block, the roots of the
  * first round, and the list of edges that this round leaves open. */
-#ifndef QFZ_GPU_EIGHT_COLLECT_CUH
-#define QFZ_GPU_EIGHT_COLLECT_CUH
+#pragma once
 
 #include "gpu/forest/block_steps.cuh"
 #include "gpu/forest/eight_pixels.cuh"
@@ -255,5 +254,3 @@ struct eight_way {
         copy_levels(l, edges);
     }
 };
-
-#endif

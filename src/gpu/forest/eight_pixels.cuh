@@ -8,8 +8,7 @@
  * (diagonal) and b - c (anti). Masks of edges have bit row + 4 * direction + 16 * column, masks of
  * pixels bit 2 * row + 16 * column. Seen row i is row i - 1 of the thread; its masks have bit i +
  * 16 * column. */
-#ifndef QFZ_GPU_EIGHT_PIXELS_CUH
-#define QFZ_GPU_EIGHT_PIXELS_CUH
+#pragma once
 
 #include "gpu/forest/block_pairs.cuh"
 
@@ -357,5 +356,3 @@ QFZ_DEVICE void choose(eight_work &w, const eight_values &in, const eight_levels
         valid |= (there.pixel >> (j + 1) & ONES) << (2 * j);
     clear_tops(w, top, keep_ring(w, valid, self, p));
 }
-
-#endif

@@ -6,8 +6,7 @@
  * right in a row; between(): those between a row and the next; look(): accumulates what drops()
  * needs of the squares between two rows; drops(): the edges that these squares drop; and
  * load_again(): the levels of the thread's edges once more. */
-#ifndef QFZ_GPU_EIGHT_WIDE_CUH
-#define QFZ_GPU_EIGHT_WIDE_CUH
+#pragma once
 
 #include "gpu/forest/block_square.cuh"
 #include "gpu/forest/block_band.cuh"
@@ -276,5 +275,3 @@ struct eight_keys {
             }
     }
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* eight_wide_pixels.cuh - eight neighbours and levels of 32 bits: the first round, the
  * edges that are dropped and those that leave the block, row by row to save registers. */
-#ifndef QFZ_GPU_EIGHT_WIDE_PIXELS_CUH
-#define QFZ_GPU_EIGHT_WIDE_PIXELS_CUH
+#pragma once
 
 #include "gpu/forest/eight_wide.cuh"
 
@@ -183,5 +182,3 @@ struct eight_wide_way {
         edges.needed = (SURE ? 0xffffffffu : exist) & ~drops;
     }
 };
-
-#endif

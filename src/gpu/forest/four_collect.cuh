@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* four_collect.cuh - finds the edges that are dropped and the edges that leave the block, for
  * levels of 16 bits and four neighbours. */
-#ifndef QFZ_GPU_FOUR_COLLECT_CUH
-#define QFZ_GPU_FOUR_COLLECT_CUH
+#pragma once
 
 #include "gpu/forest/block_steps.cuh"
 #include "gpu/forest/four_pixels.cuh"
@@ -139,5 +138,3 @@ struct narrow_way {
         there = {masks.right, masks.down};
     }
 };
-
-#endif

@@ -2,8 +2,7 @@
 /* four_pixels.cuh - four neighbours and levels of 16 bits: loads pixels, computes levels in
  * registers, and runs the first round, in which every pixel is a component and hooks itself by its
  * lightest edge. */
-#ifndef QFZ_GPU_FOUR_PIXELS_CUH
-#define QFZ_GPU_FOUR_PIXELS_CUH
+#pragma once
 
 #include "gpu/forest/block_pairs.cuh"
 
@@ -177,5 +176,3 @@ QFZ_DEVICE void choose(const narrow_work &w, const narrow_levels &l, const narro
     if (!FULL && w.forest.keeps_ring) clear_tops(w, top, keep_ring(w, there.pixel, self, p));
     end_choice(p);
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A source has load(): loads what a thread needs; row(): seen rows 0, 1 ... in turn, seen row i
  * being row i - 1 of the thread; and load_again(): the levels of the thread's edges once more. */
-#ifndef QFZ_GPU_FOUR_WIDE_CUH
-#define QFZ_GPU_FOUR_WIDE_CUH
+#pragma once
 
 #include "gpu/forest/block_band.cuh"
 
@@ -171,5 +170,3 @@ struct wide_keys {
         }
     }
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* four_wide_pixels.cuh - four neighbours and levels of 32 bits: the first round, the edges that
  * are dropped and those that leave the block, row by row to save registers. */
-#ifndef QFZ_GPU_FOUR_WIDE_PIXELS_CUH
-#define QFZ_GPU_FOUR_WIDE_PIXELS_CUH
+#pragma once
 
 #include "gpu/forest/block_steps.cuh"
 #include "gpu/forest/four_wide.cuh"
@@ -168,5 +167,3 @@ struct wide_way {
         edges.needed_d = inside_d & ~drop_d & ~missing_d;
     }
 };
-
-#endif

@@ -5,8 +5,7 @@
  *
  * The vertices for which links are requested are the marks.  For these kernels the marks are the
  * ring of a tile of one row: mark i is pixel i, and forest.rim[i] is its vertex. */
-#ifndef QFZ_GPU_GROUP_CUH
-#define QFZ_GPU_GROUP_CUH
+#pragma once
 
 #include "core/engine.h"
 #include "gpu/omega/omega_parts.cuh"
@@ -89,5 +88,3 @@ QFZ_DEVICE int qfz_list_of(const qfz_gpu_lists &lists, uint32_t i)
         list++;
     return list;
 }
-
-#endif

@@ -24,8 +24,7 @@
  * The first step runs in the blocks of the forest, in shared memory (omega_block.cu).  A node that
  * is attached to a component with edges out of its block becomes a record; records and vertices of
  * all blocks are solved in global memory (omega_graph.cu). */
-#ifndef QFZ_GPU_OMEGA_CUH
-#define QFZ_GPU_OMEGA_CUH
+#pragma once
 
 #include "gpu/forest/boruvka.cuh"
 
@@ -70,5 +69,3 @@ qfz_status qfz_gpu_omega_part(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
                               void *d_scratch, uint32_t first_item, uint32_t n);
 qfz_status qfz_gpu_omega_ranges(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                 void *d_scratch, uint32_t n, qfz_gpu_ranges *ranges);
-
-#endif

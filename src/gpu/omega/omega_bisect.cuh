@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* omega_bisect.cuh - step bisect of omega_block.cu: the levels at which components of a block
  * break; the same algorithm as in omega_graph.cu. */
-#ifndef QFZ_GPU_OMEGA_BISECT_CUH
-#define QFZ_GPU_OMEGA_BISECT_CUH
+#pragma once
 
 #include "gpu/omega/omega_block.cuh"
 
@@ -141,5 +140,3 @@ template <typename VALUE> QFZ_DEVICE void bisect(omega_work<VALUE> &w, int band)
         __syncthreads();
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* omega_block.cuh - pixels, values, shared memory, hooks and ranges, for all steps of
  * omega_block.cu. */
-#ifndef QFZ_GPU_OMEGA_BLOCK_CUH
-#define QFZ_GPU_OMEGA_BLOCK_CUH
+#pragma once
 
 #include "gpu/omega/omega_parts.cuh"
 #include "gpu/device/warp.cuh"
@@ -285,5 +284,3 @@ template <typename WORK> QFZ_DEVICE uint2 value_range(const WORK &w, int k)
 {
     return make_uint2(w.px.value(k), w.px.value(k));
 }
-
-#endif

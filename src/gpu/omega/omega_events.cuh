@@ -5,8 +5,7 @@
  * An item is a record; n_records + a vertex: its T or, if T has a ring pixel, its own pixels; or
  * n_records + n_vertices + a vertex that breaks.  After all items there are, by the number of the
  * event, events of several parts. */
-#ifndef QFZ_GPU_OMEGA_EVENTS_CUH
-#define QFZ_GPU_OMEGA_EVENTS_CUH
+#pragma once
 
 #include "gpu/omega/omega_parts.cuh"
 
@@ -143,5 +142,3 @@ QFZ_DEVICE uint2 qfz_omega_joined_range(const qfz_omega_values &values, const qf
 /* Makes the events of all items, except for those that widen nothing.  counts has their number; if
  * that is above event_room, not all are there. */
 qfz_status qfz_omega_thin(qfz_gpu *gpu, const qfz_omega_room *room);
-
-#endif

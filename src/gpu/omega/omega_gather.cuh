@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* omega_gather.cuh - steps load and gather of omega_block.cu: the component to which each component
  * and pixel is attached, and the range of T of components. */
-#ifndef QFZ_GPU_OMEGA_GATHER_CUH
-#define QFZ_GPU_OMEGA_GATHER_CUH
+#pragma once
 
 #include "gpu/omega/omega_block.cuh"
 
@@ -141,5 +140,3 @@ template <typename VALUE> QFZ_DEVICE void gather(omega_work<VALUE> &w, int band)
         __syncthreads();
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* omega_parts.cuh - internals that the files of omega.cuh and the stitching of groups share:
  * values, the graph of vertices and records, memory, and the launchers of each step. */
-#ifndef QFZ_GPU_OMEGA_PARTS_CUH
-#define QFZ_GPU_OMEGA_PARTS_CUH
+#pragma once
 
 #include "gpu/forest/boruvka_parts.cuh"
 #include "gpu/omega/omega.cuh"
@@ -291,5 +290,3 @@ QFZ_DEVICE bool qfz_omega_joins(const qfz_omega_graph &g, uint32_t at, uint32_t 
 {
     return level < g.vertex[at].breaks;
 }
-
-#endif

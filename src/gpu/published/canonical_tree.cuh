@@ -13,8 +13,7 @@
  * Memory: 8 bytes a node while the tree grows, that is 24 a pixel 4-connected and 40 8-connected; 3
  * bits a node more for canonicalization. All functions launch kernels on gpu->stream and do not
  * synchronise; all d_ pointers are device memory of the caller. */
-#ifndef QFZ_GPU_CANONICAL_TREE_CUH
-#define QFZ_GPU_CANONICAL_TREE_CUH
+#pragma once
 
 #include "gpu/device/image.cuh"
 
@@ -33,5 +32,3 @@ qfz_status qfz_gpu_tree(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edg
  * blocks are built, and no edge across their seams is inserted. */
 qfz_status qfz_gpu_connect_trees(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edges *edges,
                                  uint32_t alpha_level, bool is_local, uint64_t *d_links);
-
-#endif

@@ -11,8 +11,7 @@
  * that moved it then inserts the old parent above the new one. A thread that reads a stale link
  * therefore still reads an ancestor, a compare-and-swap that expects a stale link fails and returns
  * the current one, and no connection is lost. */
-#ifndef QFZ_GPU_CONNECT_CUH
-#define QFZ_GPU_CONNECT_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 #include "core/host_device.h"
@@ -190,5 +189,3 @@ QFZ_DEVICE qfz_meeting qfz_meet(const LINKS &links, uint32_t p, uint32_t q)
     }
     return qfz_meeting{true, a.level, {below_a, below_b}};
 }
-
-#endif

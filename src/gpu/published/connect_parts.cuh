@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* connect_parts.cuh - internals that connect_tile.cu and connect_omega.cu share: the tree of a
  * tile, and the links of its ring. */
-#ifndef QFZ_GPU_CONNECT_PARTS_CUH
-#define QFZ_GPU_CONNECT_PARTS_CUH
+#pragma once
 
 #include "gpu/forest/boruvka_parts.cuh"
 #include "gpu/published/connect.cuh"
@@ -57,5 +56,3 @@ void qfz_connect_ring_carve(int64_t n_ring, qfz_carve *carve, qfz_connect_ring_r
 qfz_status qfz_connect_ring(qfz_gpu *gpu, const qfz_connect_tree *tree, uint32_t *d_rep,
                             const qfz_connect_ring_room *room, const qfz_gpu_links *links,
                             uint32_t *d_n);
-
-#endif

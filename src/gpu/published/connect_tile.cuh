@@ -20,8 +20,7 @@
  *
  * Beyond the paper: levels of 32 bits, several bands, floats, invalid pixels, external links. All
  * functions launch kernels on gpu->stream and do not synchronise. */
-#ifndef QFZ_GPU_CONNECT_TILE_CUH
-#define QFZ_GPU_CONNECT_TILE_CUH
+#pragma once
 
 #include "gpu/omega/omega.cuh"
 #include "gpu/published/canonical_tree.cuh"
@@ -62,5 +61,3 @@ qfz_status qfz_connect_omega_links(qfz_gpu *gpu, qfz_gpu_connect version,
                                    void *d_scratch, qfz_gpu_links *links, uint32_t **d_n);
 qfz_status qfz_connect_omega_ranges(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                                     void *d_scratch, uint32_t n, qfz_gpu_ranges *ranges);
-
-#endif

@@ -6,8 +6,7 @@
  * In the paper the starts of segments find their roots and add the sums of their segments to them.
  * Here regions are numbered first, so that features are records (core/record.h) in the order of
  * first pixels, equal bit for bit to those of the CPU engine, and sums over bands are added. */
-#ifndef QFZ_GPU_HA4_FEATURES_CUH
-#define QFZ_GPU_HA4_FEATURES_CUH
+#pragma once
 
 #include "gpu/features/gather.cuh"
 #include "gpu/published/published.cuh"
@@ -30,5 +29,3 @@ qfz_status qfz_gpu_ha4_features(qfz_gpu *gpu, const qfz_gpu_image *image, qfz_bo
                                 qfz_gpu_areas areas, uint32_t first_region, uint32_t n,
                                 const void *d_scratch, const uint32_t *d_parent,
                                 uint64_t *d_records);
-
-#endif

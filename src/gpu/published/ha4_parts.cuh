@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ha4_parts.cuh - sums over pixels of one row, for ha4_features.cu: positions from bits, and values
  * from prefix sums that restart at each segment. */
-#ifndef QFZ_GPU_HA4_PARTS_CUH
-#define QFZ_GPU_HA4_PARTS_CUH
+#pragma once
 
 #include "gpu/published/segments.cuh"
 #include "gpu/device/value_order.cuh"
@@ -126,5 +125,3 @@ template <typename T, int WHAT> QFZ_DEVICE ha4_part<T, WHAT> warp_part(const ha4
     }
     return all;
 }
-
-#endif

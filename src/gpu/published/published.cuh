@@ -16,8 +16,7 @@
  * Beyond the papers all methods accept any height and width, both connectivities, and values of 8,
  * 16 and 32 bits. All launches go to gpu->stream and do not synchronise; all d_ pointers are device
  * memory of the caller. */
-#ifndef QFZ_GPU_PUBLISHED_CUH
-#define QFZ_GPU_PUBLISHED_CUH
+#pragma once
 
 #include "gpu/device/device.cuh"
 #include "core/level.h"
@@ -53,5 +52,3 @@ qfz_status qfz_gpu_ha4(qfz_gpu *gpu, int bits, const qfz_gpu_segments *segments,
 template <typename WORD> struct qfz_row_bits;
 qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_segments *segments,
                               qfz_row_bits<uint64_t> *d_bits, uint32_t *d_parent);
-
-#endif

@@ -5,8 +5,7 @@
  * Hennequin et al. (DASIP 2018) find segments from the bits of a binary image. Here a second word
  * marks the pixels that are joined to the one on their left, so that the same distances serve
  * segmented images, where neighbouring segments touch. */
-#ifndef QFZ_GPU_SEGMENTS_CUH
-#define QFZ_GPU_SEGMENTS_CUH
+#pragma once
 
 #include "gpu/published/published.cuh"
 
@@ -272,5 +271,3 @@ static qfz_status qfz_label_source(qfz_gpu *gpu, const qfz_gpu_segments *in, con
             qfz_values<uint32_t>{h, w, in->d_valid, static_cast<const uint32_t *>(in->d_values)});
     }
 }
-
-#endif

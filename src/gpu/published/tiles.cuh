@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tiles.cuh - what stava and c2fl share: a tile's pixels in shared memory, the kernel that joins
  * tiles across the lines between them, and the last kernel, which finds all roots. */
-#ifndef QFZ_GPU_TILES_CUH
-#define QFZ_GPU_TILES_CUH
+#pragma once
 
 #include "gpu/device/launch.cuh"
 #include "gpu/published/segments.cuh"
@@ -217,5 +216,3 @@ static inline qfz_status qfz_find_roots(qfz_gpu *gpu, int64_t n_px, uint32_t *d_
                       dim3(qfz_launch_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
                       dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * queries saliency_query.cu and saliency_eight_query.cu find the saliency of the remaining edges.
  *
  * To close an edge is to find its saliency; an edge is open until then. */
-#ifndef QFZ_GPU_SALIENCY_CUH
-#define QFZ_GPU_SALIENCY_CUH
+#pragma once
 
 #include "gpu/forest/boruvka_parts.cuh"
 #include "core/level.h"
@@ -88,5 +87,3 @@ qfz_status qfz_saliency_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, b
                               void *d_saliency);
 qfz_status qfz_saliency_eight_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
                                     void *d_saliency);
-
-#endif

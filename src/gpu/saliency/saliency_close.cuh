@@ -6,8 +6,7 @@
  * A row of a thread has two pixels, at the same columns in all rows. Edges are taken two at a time,
  * by direction (core/level.h): from the pixels of row j, or from those one place to the right, to
  * those of row j or j + 1, or those one place to the right. */
-#ifndef QFZ_GPU_SALIENCY_CLOSE_CUH
-#define QFZ_GPU_SALIENCY_CLOSE_CUH
+#pragma once
 
 #include "gpu/forest/eight_pixels.cuh"
 #include "gpu/saliency/saliency_tables.cuh"
@@ -269,5 +268,3 @@ QFZ_DEVICE void store_levels(const typename WAY::WORK &w, const closing<WAY, FUL
             store_two_px<FULL>(w, j, out + d * n_px, two);
         }
 }
-
-#endif

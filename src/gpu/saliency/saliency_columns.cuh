@@ -2,8 +2,7 @@
 /* saliency_columns.cuh - the tables of a query: for each vertex of a block, and each vertex beside
  * it, the vertex to which it belongs after each of the first rounds of the graph of all blocks.
  * These tables decide most edges that the blocks leave open. */
-#ifndef QFZ_GPU_SALIENCY_COLUMNS_CUH
-#define QFZ_GPU_SALIENCY_COLUMNS_CUH
+#pragma once
 
 #include "gpu/forest/boruvka_climb.cuh"
 #include "gpu/saliency/saliency.cuh"
@@ -59,5 +58,3 @@ QFZ_DEVICE uint32_t climb_on(const query_columns<T, N> &columns, const uint2 *__
     const uint32_t *const last = columns.vertex[STATES - 1];
     return climb(up, last[u], last[v], level);
 }
-
-#endif

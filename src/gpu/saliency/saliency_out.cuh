@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency_out.cuh - saliencies as an output of the block solver (block_launch.cuh): step close,
  * which gives every edge its saliency or adds it to the block's open edges. */
-#ifndef QFZ_GPU_SALIENCY_OUT_CUH
-#define QFZ_GPU_SALIENCY_OUT_CUH
+#pragma once
 
 #include "gpu/forest/block_launch.cuh"
 #include "gpu/saliency/saliency_close.cuh"
@@ -69,5 +68,3 @@ qfz_status qfz_saliency_solve(qfz_gpu *gpu, const qfz_gpu_edges *edges,
         }
     }
 }
-
-#endif

@@ -5,8 +5,7 @@
  * edges, so whole rows are read and written once, and scattered accesses stay in shared memory.
  * Levels of 32 bits do not fit; they are raised in the planes by atomic operations without being
  * read. */
-#ifndef QFZ_GPU_SALIENCY_PLANES_CUH
-#define QFZ_GPU_SALIENCY_PLANES_CUH
+#pragma once
 
 #include <cuda_pipeline_primitives.h>
 
@@ -200,5 +199,3 @@ static qfz_status launch_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks,
     return qfz_launch(gpu, kernel, dim3((unsigned)blocks->forest.n_blocks), dim3((unsigned)threads),
                       sizeof(MEMORY), *blocks, static_cast<T *>(d_saliency));
 }
-
-#endif

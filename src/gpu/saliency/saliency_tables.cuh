@@ -6,8 +6,7 @@
  * table in which its two pixels are in one component. The tables are therefore applied from the
  * last round to the first, and each overwrites the edges that it closes. In the last table
  * components are vertices, and the edges between two vertices are open. */
-#ifndef QFZ_GPU_SALIENCY_TABLES_CUH
-#define QFZ_GPU_SALIENCY_TABLES_CUH
+#pragma once
 
 #include "gpu/forest/block_rounds.cuh"
 #include "gpu/saliency/saliency.cuh"
@@ -159,5 +158,3 @@ QFZ_DEVICE void close(WORK &w, level_tables t, const SETTLED_PX &s, CLOSING &e, 
     }
     close_by_pixels(w, s, e);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * a forest (forest/boruvka.cuh) of which only the graph of all blocks is stored.
  *
  * Kernels and data: saliency.cuh. */
-#ifndef QFZ_GPU_SALIENCY_TILE_CUH
-#define QFZ_GPU_SALIENCY_TILE_CUH
+#pragma once
 
 #include "gpu/forest/boruvka.cuh"
 
@@ -37,5 +36,3 @@ typedef struct qfz_gpu_widths {
  * without external links. */
 qfz_status qfz_gpu_ring_forest_measure(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_memory,
                                        qfz_gpu_forest *forest, qfz_gpu_widths *d_widths);
-
-#endif

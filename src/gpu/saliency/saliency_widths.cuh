@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency_widths.cuh - how wide the levels of a tile's joins are. */
-#ifndef QFZ_GPU_SALIENCY_WIDTHS_CUH
-#define QFZ_GPU_SALIENCY_WIDTHS_CUH
+#pragma once
 
 #include "gpu/saliency/saliency.cuh"
 #include "gpu/saliency/saliency_tile.cuh"
@@ -11,5 +10,3 @@
 qfz_status qfz_saliency_widths(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                const qfz_saliency_blocks *blocks, const void *d_planes,
                                qfz_gpu_widths *d_widths);
-
-#endif

@@ -27,8 +27,7 @@
  *
  * Traffic, bytes per pixel: that of the forest; 4 read and 4 written by each of two passes over
  * blocks; 6 to 8 per node; some 150 per pair. */
-#ifndef QFZ_GPU_FOREST_TREE_CUH
-#define QFZ_GPU_FOREST_TREE_CUH
+#pragma once
 
 #include "gpu/forest/boruvka.cuh"
 
@@ -83,5 +82,3 @@ qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, u
                                      qfz_gpu_forest_tree *tree);
 qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
                                    const qfz_gpu_edges *edges, const qfz_gpu_tree_counts *counts);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* forest_tree_block.cuh - how threads, and the numbers of nodes, go with the pixels of a block of
  * 64 x 64 pixels, for the kernels of forest_tree_block.cu and forest_tree_write.cu. */
-#ifndef QFZ_GPU_FOREST_TREE_BLOCK_CUH
-#define QFZ_GPU_FOREST_TREE_BLOCK_CUH
+#pragma once
 
 #include "gpu/tree/forest_tree_parts.cuh"
 #include "gpu/device/warp.cuh"
@@ -54,5 +53,3 @@ QFZ_DEVICE uint16_t *parents_of(const qfz_gpu_forest &forest, uint32_t block)
 {
     return reinterpret_cast<uint16_t *>(forest.hooks + (int64_t)block * forest.comp_room);
 }
-
-#endif

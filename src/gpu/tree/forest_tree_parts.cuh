@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* forest_tree_parts.cuh - pairs, and the launchers of the steps inside blocks, for both files of
  * forest_tree.cuh. */
-#ifndef QFZ_GPU_FOREST_TREE_PARTS_CUH
-#define QFZ_GPU_FOREST_TREE_PARTS_CUH
+#pragma once
 
 #include "gpu/forest/boruvka_parts.cuh"
 #include "gpu/tree/forest_tree.cuh"
@@ -32,5 +31,3 @@ qfz_status qfz_forest_tree_blocks(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree)
 
 /* When the nodes of pairs are known: writes the results for pixels and for nodes inside blocks. */
 qfz_status qfz_forest_tree_write(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* launch.cuh - replaces src/gpu/device/launch.cuh when src/gpu/ is compiled for the simulator. */
-#ifndef QFZ_GPU_LAUNCH_CUH
-#define QFZ_GPU_LAUNCH_CUH
+#pragma once
 
 #include <tuple>
 
@@ -47,5 +46,3 @@ static inline void qfz_await_launches(void)
 }
 
 #define QFZ_SHARED(TYPE, name) TYPE *const name = static_cast<TYPE *>(sim_dynamic_shared())
-
-#endif
