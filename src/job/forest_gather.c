@@ -16,20 +16,11 @@ struct qfz_forest_gather {
     qfz_gather *rows, *open;
 };
 
-/* No two rows have the same position. */
-static void add_nothing(void *arg, uint64_t *into, const uint64_t *more)
-{
-    (void)arg;
-    (void)into;
-    (void)more;
-}
-
+/* No two rows have the same position, so there is nothing to add up. */
 qfz_status qfz_forest_gather_open(qfz_forest_gather **out, const qfz_run *run, qfz_error *err)
 {
-    const qfz_gather_format of_rows = {
-        .words = QFZ_FOREST_WORDS, .key_words = ROW_KEY_WORDS, .add = add_nothing};
-    const qfz_gather_format of_open = {
-        .words = OPEN_WORDS, .key_words = OPEN_KEY_WORDS, .add = add_nothing};
+    const qfz_gather_format of_rows = {.words = QFZ_FOREST_WORDS, .key_words = ROW_KEY_WORDS};
+    const qfz_gather_format of_open = {.words = OPEN_WORDS, .key_words = OPEN_KEY_WORDS};
     const int n = run->contexts.n > 0 ? run->contexts.n : 1;
     const int64_t bytes = run->setup->store_bytes / 8, bytes_open = bytes / 8;
     qfz_forest_gather *gather = NULL;

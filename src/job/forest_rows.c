@@ -95,12 +95,19 @@ static qfz_status add_outer(making *m, int64_t y, int64_t x, int dir, qfz_error 
     return add(m, y, x, dir, m->exterior.cross[dir * n_ring + i], other, err);
 }
 
-static bool any_edge(const uint8_t *forest, int64_t n, int dir)
+/* The first of pixels x .. w - 1 of a row from which an edge of the forest starts in this
+ * direction; w: none.  Most pixels have none, so eight are looked at together. */
+static int64_t next_edge(const uint8_t *forest, int64_t x, int64_t w, int dir)
 {
-    uint8_t all = 0;
-    for (int64_t i = 0; i < n; i++)
-        all |= forest[i];
-    return all >> dir & 1;
+    const uint64_t edges = UINT64_C(0x0101010101010101) << dir;
+    uint64_t eight;
+    for (; x + (int64_t)sizeof eight <= w; x += (int64_t)sizeof eight) {
+        memcpy(&eight, forest + x, sizeof eight);
+        if (eight & edges) break;
+    }
+    while (x < w && !(forest[x] >> dir & 1))
+        x++;
+    return x;
 }
 
 /* The edges of one direction from one row of pixels. */
@@ -109,12 +116,12 @@ static qfz_status add_row(making *m, int64_t y, int dir, qfz_error *err)
     const int64_t w = m->image.w, dx = qfz_dir_dx[dir], v = y + qfz_dir_dy[dir];
     const int64_t from = dx < 0 ? 1 : 0, to = v < m->image.h ? w - (dx > 0) : from;
     const uint8_t *const forest = m->forest + y * w;
-    if (!any_edge(forest, w, dir)) return QFZ_OK;
+    const int64_t first = next_edge(forest, 0, w, dir);
+    if (first == w) return QFZ_OK;
     if (to > from)
         qfz_edge_levels(&m->image, &m->run->setup->rule, dir, y * w + from, v * w + from + dx,
                         to - from, m->levels);
-    for (int64_t x = 0; x < w; x++) {
-        if (!(forest[x] >> dir & 1)) continue;
+    for (int64_t x = first; x < w; x = next_edge(forest, x + 1, w, dir)) {
         if (x < from || x >= to)
             QFZ_TRY(add_outer(m, y, x, dir, err));
         else

@@ -167,11 +167,21 @@ qfz_status qfz_gather_find(qfz_gather *gather, int thread, const uint64_t *key, 
     return qfz_gather_table_find(table, key, record, is_new, err);
 }
 
+/* A record of a key that is in no table. */
+static qfz_status append(qfz_gather *gather, qfz_gather_table *table, const uint64_t *record,
+                         qfz_error *err)
+{
+    if (table->n == table->room) QFZ_TRY(spill(gather, table, err));
+    qfz_gather_table_append(table, record);
+    return QFZ_OK;
+}
+
 qfz_status qfz_gather_put(qfz_gather *gather, int thread, const uint64_t *record, qfz_error *err)
 {
     const int n_key = gather->format.key_words, n = gather->format.words;
     uint64_t *into;
     bool is_new;
+    if (!gather->format.add) return append(gather, &gather->tables[thread], record, err);
     QFZ_TRY(qfz_gather_find(gather, thread, record, &into, &is_new, err));
     if (is_new)
         memcpy(into + n_key, record + n_key, (size_t)(n - n_key) * sizeof *record);

@@ -16,7 +16,9 @@ enum { QFZ_KEY_WORDS_MAX = 2 };
 typedef struct qfz_gather_format {
     int words;     /* of a record */
     int key_words; /* of them, its key: compared as unsigned numbers, the first word first */
-    void (*add)(void *arg, uint64_t *into, const uint64_t *more); /* of equal keys */
+
+    /* Of equal keys.  NULL: all keys differ, and records come by put() alone. */
+    void (*add)(void *arg, uint64_t *into, const uint64_t *more);
     void *arg;
 } qfz_gather_format;
 

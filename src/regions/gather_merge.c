@@ -112,7 +112,7 @@ qfz_status qfz_gather_merge_next(qfz_gather_merge *merge, uint64_t *record, bool
     memcpy(record, current(merge, merge->heap[0].run), (size_t)format->words * sizeof *record);
     for (;;) {
         QFZ_TRY(advance(merge, err));
-        if (merge->n_heap == 0) return QFZ_OK;
+        if (merge->n_heap == 0 || !format->add) return QFZ_OK;
         const uint64_t *const next = current(merge, merge->heap[0].run);
         if (qfz_gather_compare(format, record, next) != 0) return QFZ_OK;
         format->add(format->arg, record, next);

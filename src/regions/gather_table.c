@@ -9,16 +9,20 @@
 enum { SLOTS_FIRST = 1 << 10, DIGITS = 1 << 8, ROOM_MAX = 1 << 30 };
 
 /* Bytes of a record beside its words: slots, and two places while the table is sorted. */
-static const int64_t places_bytes = 4 * sizeof(uint32_t) + 2 * sizeof(qfz_gather_place);
+static int64_t places_bytes(const qfz_gather_format *format)
+{
+    const int64_t slots = 4 * sizeof(uint32_t), places = 2 * sizeof(qfz_gather_place);
+    return format->add ? slots + places : places;
+}
 
 qfz_status qfz_gather_table_init(qfz_gather_table *table, const qfz_gather_format *format,
                                  int64_t bytes, qfz_error *err)
 {
-    const int64_t each = format->words * (int64_t)sizeof(uint64_t) + places_bytes;
+    const int64_t each = format->words * (int64_t)sizeof(uint64_t) + places_bytes(format);
     const int64_t room = bytes / each < 16 ? 16 : bytes / each;
-    *table = (qfz_gather_table){.format = format, .n_slots = SLOTS_FIRST};
+    *table = (qfz_gather_table){.format = format, .n_slots = format->add ? SLOTS_FIRST : 0};
     table->room = room < ROOM_MAX ? room : ROOM_MAX;
-    QFZ_TRY(QFZ_NEW_ZERO(&table->slots, table->n_slots, err));
+    if (format->add) QFZ_TRY(QFZ_NEW_ZERO(&table->slots, table->n_slots, err));
     /* The system gives pages of it as they are used. */
     return QFZ_NEW(&table->records, table->room * format->words, err);
 }
@@ -102,9 +106,14 @@ qfz_status qfz_gather_table_find(qfz_gather_table *table, const uint64_t *key, u
     return QFZ_OK;
 }
 
+void qfz_gather_table_append(qfz_gather_table *table, const uint64_t *record)
+{
+    memcpy(record_at(table, table->n++), record, (size_t)table->format->words * sizeof *record);
+}
+
 void qfz_gather_table_clear(qfz_gather_table *table)
 {
-    memset(table->slots, 0, (size_t)table->n_slots * sizeof *table->slots);
+    if (table->slots) memset(table->slots, 0, (size_t)table->n_slots * sizeof *table->slots);
     table->n = 0;
 }
 

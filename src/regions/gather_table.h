@@ -14,7 +14,7 @@ typedef struct qfz_gather_table {
     const qfz_gather_format *format; /* borrowed */
     uint64_t *records;
     int64_t n, room;
-    uint32_t *slots;                 /* number of a record + 1; 0: free */
+    uint32_t *slots;                 /* number of a record + 1; 0: free.  NULL: all keys differ */
     int64_t n_slots;                 /* a power of two, more than 2 n */
     qfz_gather_place *order, *spare; /* NULL until the table is sorted */
 } qfz_gather_table;
@@ -35,6 +35,9 @@ static inline const uint64_t *qfz_gather_table_sorted(const qfz_gather_table *ta
 {
     return table->records + table->order[i].at * table->format->words;
 }
+
+/* Where all keys differ: adds a record; there is room. */
+void qfz_gather_table_append(qfz_gather_table *table, const uint64_t *record);
 
 void qfz_gather_table_clear(qfz_gather_table *table);
 

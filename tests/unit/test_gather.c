@@ -188,6 +188,41 @@ static void the_same_keys_in_all_tables(void **state)
     qfz_gather_close(gather);
 }
 
+/* Without add(): all keys differ, in memory or outside. */
+static void keys_that_all_differ(void **state)
+{
+    (void)state;
+    enum { N = 30000 };
+    static const int64_t bytes[] = {1 << 24, 1 << 18, 1};
+    const qfz_gather_format format = {.words = 4, .key_words = 2};
+    for (int i = 0; i < 6; i++) {
+        reading r = {.takes_some = i % 2 == 1};
+        const uint64_t *record;
+        uint64_t last[2] = {0, 0};
+        bool seen[N] = {false};
+        qfz_error err = {0};
+        int64_t n = 0;
+        assert_int_equal(qfz_gather_open(&r.gather, &format, THREADS, bytes[i / 2], "/tmp", &err),
+                         QFZ_OK);
+        for (uint64_t k = 0; k < N; k++) {
+            uint64_t whole[4] = {0, 0, k, ~k};
+            set_key(k, whole);
+            assert_int_equal(qfz_gather_put(r.gather, (int)(k % THREADS), whole, &err), QFZ_OK);
+        }
+        assert_int_equal(qfz_gather_begin_reading(r.gather, &err), QFZ_OK);
+        for (; (record = next(&r)) != NULL; n++) {
+            assert_true(record[2] < N && record[3] == ~record[2] && !seen[record[2]]);
+            assert_true(record[0] == record[2] % 3 && record[1] == qfz_mix64(record[2]));
+            assert_true(n == 0 || last[0] < record[0] ||
+                        (last[0] == record[0] && last[1] < record[1]));
+            memcpy(last, record, sizeof last);
+            seen[record[2]] = true;
+        }
+        assert_int_equal(n, N);
+        qfz_gather_close(r.gather);
+    }
+}
+
 static void nothing_gathered(void **state)
 {
     (void)state;
@@ -228,8 +263,11 @@ static void a_missing_folder_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_changes_nothing),      cmocka_unit_test(many_records_in_pieces),
-        cmocka_unit_test(the_same_keys_in_all_tables), cmocka_unit_test(nothing_gathered),
+        cmocka_unit_test(memory_changes_nothing),
+        cmocka_unit_test(many_records_in_pieces),
+        cmocka_unit_test(the_same_keys_in_all_tables),
+        cmocka_unit_test(keys_that_all_differ),
+        cmocka_unit_test(nothing_gathered),
         cmocka_unit_test(a_missing_folder_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
