@@ -52,22 +52,21 @@ namespace
 struct ring_pair {
     uint32_t a, b;
 };
-} // namespace
 
-static QFZ_DEVICE uint32_t ring_px(const layout &at, uint32_t block, int i)
+QFZ_DEVICE uint32_t ring_px(const layout &at, uint32_t block, int i)
 {
     return px_of(at, place_of(at, block), at.ring[(int64_t)block * RING + i]);
 }
 
 /* Bits k .. k + 31 of a block's seam, k a multiple of 32; 0 beyond it. */
-static QFZ_DEVICE uint32_t seam_word(const layout &at, uint32_t block, int seam, int k)
+QFZ_DEVICE uint32_t seam_word(const layout &at, uint32_t block, int seam, int k)
 {
     return k < SIDE ? at.seams[((int64_t)block * SEAMS + seam) * 2 + k / QFZ_WARP] : 0;
 }
 
 /* Unites the components of a pair, unless the lane before has the same pair: along a border many
  * pairs are equal. */
-static QFZ_DEVICE void unite_pairs(ring_pair pair, uint32_t *parent)
+QFZ_DEVICE void unite_pairs(ring_pair pair, uint32_t *parent)
 {
     const uint32_t a = __shfl_up_sync(0xffffffffu, pair.a, 1);
     const uint32_t b = __shfl_up_sync(0xffffffffu, pair.b, 1);
@@ -75,8 +74,6 @@ static QFZ_DEVICE void unite_pairs(ring_pair pair, uint32_t *parent)
     if (pair.a != QFZ_NONE && !same) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
 }
 
-namespace
-{
 /* The joins across a seam that are needed, at the places k .. k + 31; `block` is on the upper or
  * left side, `next` on the other. across: of a place's pixel with the one across; ahead: with the
  * one after that; back: of the pixel after a place with the one across from the place. */

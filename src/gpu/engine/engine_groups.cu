@@ -73,9 +73,8 @@ typedef struct parcel {
     void *buffer; /* the staging buffer in use; NULL: none */
     size_t sent, filled;
 } parcel;
-} // namespace
 
-static qfz_status send(parcel *p)
+qfz_status send(parcel *p)
 {
     if (p->filled == 0) return QFZ_OK;
     QFZ_TRY(qfz_staging_send(&p->worker->gpu, p->d_to + p->sent, p->buffer, p->filled));
@@ -85,7 +84,7 @@ static qfz_status send(parcel *p)
     return qfz_staging_leave_room(&p->worker->staging, &p->worker->gpu);
 }
 
-static qfz_status put(parcel *p, const void *from, size_t bytes)
+qfz_status put(parcel *p, const void *from, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
         const size_t room = QFZ_STAGING_BYTES - p->filled, left = bytes - done;
@@ -100,15 +99,13 @@ static qfz_status put(parcel *p, const void *from, size_t bytes)
 }
 
 /* Advances to the start of the next array. */
-static void align(parcel *p)
+void align(parcel *p)
 {
     qfz_carve at = {NULL, 0};
     (void)qfz_carve_bytes(&at, p->filled);
     p->filled = at.used;
 }
 
-namespace
-{
 struct piece {
     const void *from;
     size_t bytes;

@@ -101,11 +101,10 @@ struct ring_view {
     /* is_first and number_at: per ring pixel. number_at: the border region that is new there. */
     uint32_t *is_first, *number_at;
 };
-} // namespace
 
 /* The region of ring pixel i, QFZ_NONE where invalid; ring pixels are numbered as in
  * qfz_ring_place(). */
-static QFZ_DEVICE uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i)
+QFZ_DEVICE uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i)
 {
     const int64_t h = regions.h, w = regions.w;
     int64_t p = i;
@@ -118,7 +117,7 @@ static QFZ_DEVICE uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i
     return regions.d_label[p] - 1;
 }
 
-static __global__ void k_clear_ring(qfz_gpu_regions regions, ring_view ring)
+__global__ void k_clear_ring(qfz_gpu_regions regions, ring_view ring)
 {
     EACH(i, ring.n)
     {
@@ -127,7 +126,7 @@ static __global__ void k_clear_ring(qfz_gpu_regions regions, ring_view ring)
     }
 }
 
-static __global__ void k_find_ring(qfz_gpu_regions regions, ring_view ring)
+__global__ void k_find_ring(qfz_gpu_regions regions, ring_view ring)
 {
     EACH(i, ring.n)
     {
@@ -137,7 +136,7 @@ static __global__ void k_find_ring(qfz_gpu_regions regions, ring_view ring)
     }
 }
 
-static __global__ void k_mark_first(qfz_gpu_regions regions, ring_view ring)
+__global__ void k_mark_first(qfz_gpu_regions regions, ring_view ring)
 {
     EACH(i, ring.n)
     {
@@ -146,7 +145,7 @@ static __global__ void k_mark_first(qfz_gpu_regions regions, ring_view ring)
     }
 }
 
-static __global__ void k_number_border_regions(qfz_gpu_regions regions, ring_view ring)
+__global__ void k_number_border_regions(qfz_gpu_regions regions, ring_view ring)
 {
     EACH(i, ring.n)
     {
@@ -165,7 +164,7 @@ static __global__ void k_number_border_regions(qfz_gpu_regions regions, ring_vie
 
 /* Finds d_row_first: regions are sorted by first pixel, so those that begin in a row are a
  * range. */
-static __global__ void k_find_rows(qfz_gpu_regions regions)
+__global__ void k_find_rows(qfz_gpu_regions regions)
 {
     EACH(y, regions.h + 1)
     {
@@ -183,7 +182,7 @@ static __global__ void k_find_rows(qfz_gpu_regions regions)
 }
 
 /* The number of marked regions among from .. to - 1. */
-static __device__ uint32_t count_marks(const uint32_t *marks, uint32_t from, uint32_t to)
+__device__ uint32_t count_marks(const uint32_t *marks, uint32_t from, uint32_t to)
 {
     uint32_t n = 0;
     for (uint32_t word = from / 32; word * 32 < to; word++) {
@@ -195,7 +194,7 @@ static __device__ uint32_t count_marks(const uint32_t *marks, uint32_t from, uin
     return n;
 }
 
-static __global__ void k_count_inner(qfz_gpu_regions regions)
+__global__ void k_count_inner(qfz_gpu_regions regions)
 {
     EACH(i, regions.h + (int64_t)regions.d_n[1])
     {
@@ -215,13 +214,11 @@ static __global__ void k_count_inner(qfz_gpu_regions regions)
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-static int64_t px_of(const qfz_gpu_regions *regions)
+int64_t px_of(const qfz_gpu_regions *regions)
 {
     return (int64_t)regions->h * regions->w;
 }
 
-namespace
-{
 struct number_scratch {
     uint32_t *counts; /* roots per chunk */
     void *scan;

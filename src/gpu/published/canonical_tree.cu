@@ -36,10 +36,9 @@ template <typename T> struct tree_view {
         return n_px + __ldg(before + node / WORD_BITS) + (uint32_t)__popc(earlier);
     }
 };
-} // namespace
 
 /* The pixel of a thread's k-th node; the node's number is kind * n_px + pixel. */
-static QFZ_DEVICE uint32_t px_of(uint32_t block, int k)
+QFZ_DEVICE uint32_t px_of(uint32_t block, int k)
 {
     return (block * EACH + (uint32_t)k) * BLOCK + threadIdx.x;
 }
@@ -47,8 +46,8 @@ static QFZ_DEVICE uint32_t px_of(uint32_t block, int k)
 /* The levels of a thread's nodes: 0 for pixels (kind 0), the edge's level for existing edges in
  * direction kind - 1. */
 template <typename T>
-static QFZ_DEVICE void levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind,
-                                 uint32_t level[EACH])
+QFZ_DEVICE void levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind,
+                          uint32_t level[EACH])
 {
 #pragma unroll
     for (int k = 0; k < EACH; k++)
@@ -65,8 +64,8 @@ static QFZ_DEVICE void levels_of(const tree_view<T> &tree, const uint32_t node[E
  * children; the look bypasses the cache, which would be stale. parent[k] counts if bit k of
  * children is set. */
 template <typename T>
-static QFZ_DEVICE void count_children(const tree_view<T> &tree, uint32_t children,
-                                      const uint32_t parent[EACH])
+QFZ_DEVICE void count_children(const tree_view<T> &tree, uint32_t children,
+                               const uint32_t parent[EACH])
 {
     uint32_t has[EACH];
 #pragma unroll
@@ -90,7 +89,7 @@ static QFZ_DEVICE void count_children(const tree_view<T> &tree, uint32_t childre
 /* Replaces each parent by the last node of its level, and counts the children of that node: pixels,
  * also if they are aliases, and edges that are not aliases. An alias then has no children and does
  * not remain. Later nodes come first, so that most parents are done before. */
-template <typename T> static __global__ void __launch_bounds__(BLOCK) k_flatten(tree_view<T> tree)
+template <typename T> __global__ void __launch_bounds__(BLOCK) k_flatten(tree_view<T> tree)
 {
     const uint32_t block = gridDim.x - 1 - blockIdx.x, kind = gridDim.y - 1 - blockIdx.y;
     qfz_link link[EACH];
@@ -119,7 +118,7 @@ template <typename T> static __global__ void __launch_bounds__(BLOCK) k_flatten(
     count_children(tree, children, parent);
 }
 
-static __global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK)
     k_count_words(const uint32_t *__restrict__ stays, int64_t n_words, uint32_t *counts)
 {
     const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
@@ -129,7 +128,7 @@ static __global__ void __launch_bounds__(BLOCK)
 /* The first ancestor that remains, from the parent on; QFZ_NONE if there is none. A node with one
  * child is passed only from that child, so all climbs together are linear. */
 template <typename T>
-static QFZ_DEVICE uint32_t find_staying(const tree_view<T> &tree, uint32_t node, uint32_t parent)
+QFZ_DEVICE uint32_t find_staying(const tree_view<T> &tree, uint32_t node, uint32_t parent)
 {
     while (parent != node) {
         if (tree.does_stay(parent)) return parent;
@@ -140,7 +139,7 @@ static QFZ_DEVICE uint32_t find_staying(const tree_view<T> &tree, uint32_t node,
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK)
     k_write(tree_view<T> tree, int64_t n_words, uint32_t *parent, uint32_t *level,
             uint32_t *n_nodes)
 {
@@ -184,8 +183,6 @@ static __global__ void __launch_bounds__(BLOCK)
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
-namespace
-{
 typedef struct canonical_room {
     int64_t n_words;
     uint64_t *links;

@@ -52,14 +52,13 @@ template <typename WORD> struct chunk {
         return distance < BITS ? (uint32_t)distance + 1 : BITS + before;
     }
 };
-} // namespace
 
 /* The bits of this lane's pixels: one or two. */
-static QFZ_DEVICE unsigned own_bits(uint32_t word)
+QFZ_DEVICE unsigned own_bits(uint32_t word)
 {
     return word >> threadIdx.x & 1;
 }
-static QFZ_DEVICE unsigned own_bits(uint64_t word)
+QFZ_DEVICE unsigned own_bits(uint64_t word)
 {
     const uint32_t half = (uint32_t)(threadIdx.x & 16 ? word >> 32 : word);
     return half >> (2 * threadIdx.x & 31) & 3;
@@ -68,8 +67,8 @@ static QFZ_DEVICE unsigned own_bits(uint64_t word)
 /* Unites the segments of a chunk with those above, for the joins in `first` except those in
  * `done`. */
 template <bool EIGHT, typename WORD>
-static QFZ_DEVICE void unite(uint32_t *parent, const qfz_meetings<WORD> &first, unsigned done,
-                             const chunk<WORD> &row, const chunk<WORD> &up)
+QFZ_DEVICE void unite(uint32_t *parent, const qfz_meetings<WORD> &first, unsigned done,
+                      const chunk<WORD> &row, const chunk<WORD> &up)
 {
     enum { LANES = qfz_word<WORD>::LANES };
     unsigned todo = own_bits(first.up);
@@ -83,9 +82,9 @@ static QFZ_DEVICE void unite(uint32_t *parent, const qfz_meetings<WORD> &first, 
 }
 
 template <bool EIGHT, typename WORD, typename SOURCE, typename FETCHED>
-static QFZ_DEVICE qfz_meetings<WORD> first_meetings(const SOURCE &source, int32_t y, int32_t x0,
-                                                    const FETCHED &got, const chunk<WORD> &row,
-                                                    const chunk<WORD> &up)
+QFZ_DEVICE qfz_meetings<WORD> first_meetings(const SOURCE &source, int32_t y, int32_t x0,
+                                             const FETCHED &got, const chunk<WORD> &row,
+                                             const chunk<WORD> &up)
 {
     const qfz_meetings<WORD> all = source.template meetings<EIGHT>(y, x0, got, row.bits, up.bits,
                                                                    row.before > 0, up.before > 0);
@@ -95,8 +94,8 @@ static QFZ_DEVICE qfz_meetings<WORD> first_meetings(const SOURCE &source, int32_
 /* The first parent of the segment that begins at pixel s: the segment at its upper left, or the
  * first one above that it meets in this chunk, or itself. */
 template <bool EIGHT, typename WORD>
-static QFZ_DEVICE uint32_t first_parent(const qfz_meetings<WORD> &first, int s,
-                                        const chunk<WORD> &row, const chunk<WORD> &up)
+QFZ_DEVICE uint32_t first_parent(const qfz_meetings<WORD> &first, int s, const chunk<WORD> &row,
+                                 const chunk<WORD> &up)
 {
     if (EIGHT && (first.left >> s & 1)) return up.segment(s - 1);
     const int more = qfz_first_bit((WORD)(first.up >> s));
@@ -107,7 +106,7 @@ static QFZ_DEVICE uint32_t first_parent(const qfz_meetings<WORD> &first, int s,
 
 /* True if first_parent() used the join of pixel x with its upper neighbour. */
 template <bool EIGHT, typename WORD>
-static QFZ_DEVICE bool is_taken(const qfz_meetings<WORD> &first, int x, const chunk<WORD> &row)
+QFZ_DEVICE bool is_taken(const qfz_meetings<WORD> &first, int x, const chunk<WORD> &row)
 {
     const int distance = qfz_start_distance(row.starts, x);
     if (distance > x) return false;
@@ -119,8 +118,8 @@ static QFZ_DEVICE bool is_taken(const qfz_meetings<WORD> &first, int x, const ch
 /* Sets the first parents of the segments that begin in a chunk, and of one that continues in it.
  * Returns the joins that this settles, as bits in the form of unite(). */
 template <bool EIGHT, typename WORD>
-static QFZ_DEVICE unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &first,
-                                const chunk<WORD> &row, const chunk<WORD> &up)
+QFZ_DEVICE unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &first, const chunk<WORD> &row,
+                         const chunk<WORD> &up)
 {
     enum { LANES = qfz_word<WORD>::LANES };
     const unsigned starts = own_bits(row.starts), above = own_bits(first.up);
@@ -136,20 +135,17 @@ static QFZ_DEVICE unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &firs
     return done;
 }
 
-namespace
-{
 /* What the warp of a row shares with the warp of the row below. */
 template <typename WORD> struct row_above {
     qfz_row_bits<WORD> bits;
     uint32_t before;
 };
-} // namespace
 
 /* Algorithm 3. A block walks along its strip; the segment that is open at the end of a chunk is
  * carried over. In the paper every segment begins as a root and is then united with those above.
  * Here a segment begins as a child of the first one above, which leaves few unions. */
 template <typename WORD, bool EIGHT, typename SOURCE>
-static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
+__global__ void __launch_bounds__(QFZ_WARP *STRIP)
     k_label_strips(SOURCE source, qfz_row_bits<WORD> *bits, uint32_t *parent)
 {
     enum { BITS = qfz_word<WORD>::BITS };
@@ -183,8 +179,8 @@ static __global__ void __launch_bounds__(QFZ_WARP *STRIP)
 
 /* A chunk by itself; its first pixel counts as a start, since it has a parent. */
 template <typename WORD>
-static QFZ_DEVICE chunk<WORD> lone_chunk(const qfz_row_bits<WORD> *bits, int32_t n_chunks,
-                                         int32_t y, int32_t x0, int32_t w)
+QFZ_DEVICE chunk<WORD> lone_chunk(const qfz_row_bits<WORD> *bits, int32_t n_chunks, int32_t y,
+                                  int32_t x0, int32_t w)
 {
     const qfz_row_bits<WORD> own = bits[(int64_t)y * n_chunks + x0 / qfz_word<WORD>::BITS];
     return chunk<WORD>(own, (WORD)(own.valid & (~own.joined | 1)),
@@ -194,7 +190,7 @@ static QFZ_DEVICE chunk<WORD> lone_chunk(const qfz_row_bits<WORD> *bits, int32_t
 /* Algorithm 4: joins strips; one warp for each chunk in the first row of each strip but the
  * first. */
 template <typename WORD, bool EIGHT, typename SOURCE>
-static __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
+__global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
     k_join_strips(SOURCE source, const qfz_row_bits<WORD> *__restrict__ bits, uint32_t n_warps,
                   uint32_t *parent)
 {
@@ -214,8 +210,6 @@ static __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
     unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), 0, row, up);
 }
 
-namespace
-{
 /* A lane's four pixels in a row: those that begin a run, whose roots the lane finds, and those that
  * continue one. */
 struct four_px {

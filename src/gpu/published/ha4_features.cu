@@ -49,25 +49,24 @@ struct record_room {
     int64_t y0, x0;         /* the tile's place in the raster */
     qfz_gpu_areas areas;
 };
-} // namespace
 
-static QFZ_DEVICE void add(uint64_t *word, uint64_t value)
+QFZ_DEVICE void add(uint64_t *word, uint64_t value)
 {
     atomicAdd(reinterpret_cast<counter *>(word), (counter)value);
 }
 
 /* A stale value read here only costs a needless atomic operation. */
-static QFZ_DEVICE void lower(uint64_t *word, uint64_t value)
+QFZ_DEVICE void lower(uint64_t *word, uint64_t value)
 {
     if (value < *word) atomicMin(reinterpret_cast<counter *>(word), (counter)value);
 }
-static QFZ_DEVICE void raise(uint64_t *word, uint64_t value)
+QFZ_DEVICE void raise(uint64_t *word, uint64_t value)
 {
     if (value > *word) atomicMax(reinterpret_cast<counter *>(word), (counter)value);
 }
 
 /* Adds to a number of two words, the lower first. */
-static QFZ_DEVICE void add_wide(uint64_t *words, uint64_t low, uint64_t high)
+QFZ_DEVICE void add_wide(uint64_t *words, uint64_t low, uint64_t high)
 {
     const uint64_t was = atomicAdd(reinterpret_cast<counter *>(words), (counter)low);
     high += was + low < was;
@@ -76,8 +75,8 @@ static QFZ_DEVICE void add_wide(uint64_t *words, uint64_t low, uint64_t high)
 
 /* Adds a part in row y, from column x on, to the record of a region. */
 template <typename T, int WHAT>
-static QFZ_DEVICE void add_part(const record_room &room, uint32_t region, int32_t y, int32_t x,
-                                const ha4_part<T, WHAT> &own)
+QFZ_DEVICE void add_part(const record_room &room, uint32_t region, int32_t y, int32_t x,
+                         const ha4_part<T, WHAT> &own)
 {
     if (region - room.first >= room.n) return;
     uint64_t *const record = room.words + (int64_t)(region - room.first) * room.record_words;
@@ -106,7 +105,7 @@ static QFZ_DEVICE void add_part(const record_room &room, uint32_t region, int32_
     }
 }
 
-static __global__ void __launch_bounds__(BLOCK) k_clear(record_room room, int n_bands)
+__global__ void __launch_bounds__(BLOCK) k_clear(record_room room, int n_bands)
 {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= room.n) return;
@@ -120,7 +119,7 @@ static __global__ void __launch_bounds__(BLOCK) k_clear(record_room room, int n_
 
 /* Completes the records when all parts have been added. */
 template <typename T>
-static __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n_bands)
+__global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n_bands)
 {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= room.n) return;
@@ -136,8 +135,6 @@ static __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
-namespace
-{
 /* A warp's favourite region, and each lane's sums of it. */
 template <typename T, int WHAT> struct favourite {
     uint32_t region; /* QFZ_NONE: none yet */

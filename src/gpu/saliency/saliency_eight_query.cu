@@ -55,34 +55,27 @@ template <typename T> struct query_work {
     qfz_block_box box;
     planes_place<T> place;
 };
-} // namespace
 
 /* ---- Squares --------------------------------------------------------------------------------- */
 
-namespace
-{
 struct square {
     uint32_t a, b, c, d; /* vertices */
     uint32_t y, x;       /* the pixel a */
 };
-} // namespace
 
-template <typename T> static QFZ_DEVICE square square_of(const query_work<T> &w, uint32_t item)
+template <typename T> QFZ_DEVICE square square_of(const query_work<T> &w, uint32_t item)
 {
     const uint32_t p = item & (QFZ_FOREST_BLOCK_PX - 1), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
     const uint16_t *const a = w.m.vertex + y * VERTEX_PITCH + x;
     return {a[0], a[1], a[VERTEX_PITCH], a[VERTEX_PITCH + 1], y, x};
 }
 
-namespace
-{
 /* The two vertices of one open edge, and all open edges between these two. */
 struct square_pair {
     uint32_t u, v, edges;
 };
-} // namespace
 
-static QFZ_DEVICE square_pair first_pair(const square &s, uint32_t rest)
+QFZ_DEVICE square_pair first_pair(const square &s, uint32_t rest)
 {
     const uint32_t u = rest & ~BC ? s.a : s.b;
     const uint32_t v = rest & AB ? s.b : (rest & (AC | AD)) == AD ? s.d : s.c;
@@ -93,8 +86,7 @@ static QFZ_DEVICE square_pair first_pair(const square &s, uint32_t rest)
 
 /* Raises the levels of some edges to at least `least`; the level of b - c is stored at b. */
 template <typename T>
-static QFZ_DEVICE void raise(const query_work<T> &w, const square &s, uint32_t edges,
-                             uint32_t least)
+QFZ_DEVICE void raise(const query_work<T> &w, const square &s, uint32_t edges, uint32_t least)
 {
 #pragma unroll
     for (uint32_t k = 0; k < QFZ_MAX_DIRS; k++) {
@@ -105,7 +97,7 @@ static QFZ_DEVICE void raise(const query_work<T> &w, const square &s, uint32_t e
 
 /* Closes a square's open edges, one pair of vertices at a time. */
 template <typename T>
-static QFZ_DEVICE void close_all(const query_work<T> &w, const square &s, uint32_t rest)
+QFZ_DEVICE void close_all(const query_work<T> &w, const square &s, uint32_t rest)
 {
     while (rest) {
         const square_pair pair = first_pair(s, rest);
@@ -120,7 +112,7 @@ static QFZ_DEVICE void close_all(const query_work<T> &w, const square &s, uint32
 /* Postpones the remaining edges of a lane's square. All lanes of a warp call; rest is 0 in lanes
  * without any. */
 template <typename T>
-static QFZ_DEVICE void postpone(const query_work<T> &w, const square &s, uint32_t rest)
+QFZ_DEVICE void postpone(const query_work<T> &w, const square &s, uint32_t rest)
 {
     const uint32_t at = qfz_take_one(&w.m.n_postponed, rest != 0);
     if (rest == 0) return;
@@ -134,8 +126,7 @@ static QFZ_DEVICE void postpone(const query_work<T> &w, const square &s, uint32_
  * pair meets in the tables; the rest is postponed. All look-ups come before the first store, so
  * that they overlap; unused places repeat another square. */
 template <typename T>
-static QFZ_DEVICE void close_first_pair(const query_work<T> &w, const uint32_t item[TOGETHER],
-                                        uint32_t n)
+QFZ_DEVICE void close_first_pair(const query_work<T> &w, const uint32_t item[TOGETHER], uint32_t n)
 {
     square_pair pair[TOGETHER];
     uint32_t level[TOGETHER];
@@ -155,7 +146,7 @@ static QFZ_DEVICE void close_first_pair(const query_work<T> &w, const uint32_t i
     }
 }
 
-template <typename T> static QFZ_DEVICE void close_postponed(const query_work<T> &w)
+template <typename T> QFZ_DEVICE void close_postponed(const query_work<T> &w)
 {
     const uint32_t n = min(w.m.n_postponed, (uint32_t)POSTPONED);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
@@ -167,7 +158,7 @@ template <typename T> static QFZ_DEVICE void close_postponed(const query_work<T>
 /* ---- The list -------------------------------------------------------------------------------- */
 
 /* Loads the vertices of a thread's two pixels in each of its warp's rows and the row after. */
-static QFZ_DEVICE void fetch_vertices(const vertex_map &vertices, uint32_t two[ROWS + 1])
+QFZ_DEVICE void fetch_vertices(const vertex_map &vertices, uint32_t two[ROWS + 1])
 {
     const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP;
 #pragma unroll
@@ -180,7 +171,7 @@ static QFZ_DEVICE void fetch_vertices(const vertex_map &vertices, uint32_t two[R
 
 /* The mask of open edges of four rows: bit row + 4 * direction + 16 * column. right: the pixels one
  * place to the right; both have the row after, too. */
-static QFZ_DEVICE uint32_t open_edges(const uint32_t two[5], const uint32_t right[5])
+QFZ_DEVICE uint32_t open_edges(const uint32_t two[5], const uint32_t right[5])
 {
     const uint32_t four_rows = 0xf * ONES;
     uint32_t differ = 0, own = 0, beside = 0;
@@ -201,7 +192,7 @@ static QFZ_DEVICE uint32_t open_edges(const uint32_t two[5], const uint32_t righ
 
 /* Appends the squares with open edges that begin at a thread's pixels in four rows from y on. */
 template <typename T>
-static QFZ_DEVICE void list_squares(query_memory<T> &m, const uint32_t two[5], uint32_t y)
+QFZ_DEVICE void list_squares(query_memory<T> &m, const uint32_t two[5], uint32_t y)
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP, last = lane == QFZ_WARP - 1;
     uint32_t right[5];
@@ -224,8 +215,7 @@ static QFZ_DEVICE void list_squares(query_memory<T> &m, const uint32_t two[5], u
     }
 }
 
-template <typename T>
-static QFZ_DEVICE void list_open(query_memory<T> &m, const uint32_t two[ROWS + 1])
+template <typename T> QFZ_DEVICE void list_open(query_memory<T> &m, const uint32_t two[ROWS + 1])
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP, y = threadIdx.x / QFZ_WARP * ROWS;
     static_assert(ROWS == 4, "gone through at once");
@@ -235,7 +225,7 @@ static QFZ_DEVICE void list_open(query_memory<T> &m, const uint32_t two[ROWS + 1
     list_squares(m, two, y);
 }
 
-template <typename T> static QFZ_DEVICE void close_list(const query_work<T> &w)
+template <typename T> QFZ_DEVICE void close_list(const query_work<T> &w)
 {
     const uint32_t n = w.m.n_open, lane = threadIdx.x % QFZ_WARP;
     for (uint32_t i = threadIdx.x; i - lane < n; i += TOGETHER * THREADS) {
@@ -250,14 +240,14 @@ template <typename T> static QFZ_DEVICE void close_list(const query_work<T> &w)
 /* ---- Edges that leave the block -------------------------------------------------------------- */
 
 /* The number of a pixel outside the block, right of it or below. */
-static QFZ_DEVICE int outside_of(int y, int x)
+QFZ_DEVICE int outside_of(int y, int x)
 {
     return x == QFZ_SIDE ? y + 1 : BESIDE + x + 1;
 }
 
 /* Makes a column of the i-th pixel outside: QFZ_NONE if the pixel does not exist or has no
  * vertex. */
-template <typename T> static QFZ_DEVICE void begin_outside(query_work<T> &w, int i)
+template <typename T> QFZ_DEVICE void begin_outside(query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const int32_t y = w.box.y + (i < BESIDE ? i - 1 : (int)QFZ_SIDE);
@@ -273,7 +263,7 @@ template <typename T> static QFZ_DEVICE void begin_outside(query_work<T> &w, int
 
 /* The start of the i-th leaving edge: its vertex, or QFZ_NONE if there is no such edge, and the
  * greatest level between the pixel and its vertex. */
-template <typename T> static QFZ_DEVICE uint2 begin_leaving(const query_work<T> &w, int i)
+template <typename T> QFZ_DEVICE uint2 begin_leaving(const query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const qfz_leaving_edge e = qfz_leaving_at(i);
@@ -284,7 +274,7 @@ template <typename T> static QFZ_DEVICE uint2 begin_leaving(const query_work<T> 
 /* Stores the saliency of the i-th leaving edge, QFZ_NONE if the edge does not exist. An edge that
  * starts outside the tile has no place and is skipped. */
 template <typename T>
-static QFZ_DEVICE void end_leaving(const query_work<T> &w, int i, uint2 own, uint32_t first)
+QFZ_DEVICE void end_leaving(const query_work<T> &w, int i, uint2 own, uint32_t first)
 {
     const qfz_gpu_forest &f = w.forest;
     const qfz_leaving_edge e = qfz_leaving_at(i);
@@ -308,7 +298,7 @@ static QFZ_DEVICE void end_leaving(const query_work<T> &w, int i, uint2 own, uin
 /* ---- The last planes ------------------------------------------------------------------------- */
 
 /* Moves bit k of a word to bit 2 * k. */
-static QFZ_DEVICE uint64_t spread(uint32_t half)
+QFZ_DEVICE uint64_t spread(uint32_t half)
 {
     uint64_t bits = half;
     bits = (bits | bits << 16) & 0x0000ffff0000ffffull;
@@ -318,14 +308,12 @@ static QFZ_DEVICE uint64_t spread(uint32_t half)
     return (bits | bits << 1) & 0x5555555555555555ull;
 }
 
-static QFZ_DEVICE uint64_t of_lane(uint64_t bits, int lane)
+QFZ_DEVICE uint64_t of_lane(uint64_t bits, int lane)
 {
     const uint32_t low = __shfl_sync(0xffffffffu, (uint32_t)bits, lane);
     return (uint64_t)__shfl_sync(0xffffffffu, (uint32_t)(bits >> 32), lane) << 32 | low;
 }
 
-namespace
-{
 /* A row whose late planes a warp makes; a lane has the pixels x and x + QFZ_WARP. */
 struct late_row {
     const planes_place<uint32_t> &place;

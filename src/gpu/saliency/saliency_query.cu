@@ -36,28 +36,27 @@ template <typename T> struct query_work {
     qfz_block_box box;
     planes_place<T> place;
 };
-} // namespace
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
 /* An edge in the form of the list of open edges. */
-static QFZ_DEVICE uint32_t edge_of(uint32_t u, uint32_t v, bool down, uint32_t y, uint32_t x)
+QFZ_DEVICE uint32_t edge_of(uint32_t u, uint32_t v, bool down, uint32_t y, uint32_t x)
 {
     return u | v << 16 | x << QFZ_OPEN_X | y << QFZ_OPEN_Y | (down ? QFZ_OPEN_DOWN : 0);
 }
 
-template <typename T> static QFZ_DEVICE T *level_at(const query_work<T> &w, uint32_t edge)
+template <typename T> QFZ_DEVICE T *level_at(const query_work<T> &w, uint32_t edge)
 {
     return level_at(w.m.planes, w.place, edge & QFZ_OPEN_DOWN ? QFZ_BELOW : QFZ_RIGHT,
                     edge >> QFZ_OPEN_Y & (QFZ_SIDE - 1), edge >> QFZ_OPEN_X & (QFZ_SIDE - 1));
 }
 
-static QFZ_DEVICE uint32_t column_u(uint32_t edge)
+QFZ_DEVICE uint32_t column_u(uint32_t edge)
 {
     return edge & QFZ_OPEN_VERTEX;
 }
 
-static QFZ_DEVICE uint32_t column_v(uint32_t edge)
+QFZ_DEVICE uint32_t column_v(uint32_t edge)
 {
     return edge >> 16 & QFZ_OPEN_VERTEX;
 }
@@ -65,13 +64,13 @@ static QFZ_DEVICE uint32_t column_v(uint32_t edge)
 /* ---- States ---------------------------------------------------------------------------------- */
 
 /* Climbs from the last state of the tables on. */
-template <typename T> static QFZ_DEVICE void climb_edge(const query_work<T> &w, uint32_t edge)
+template <typename T> QFZ_DEVICE void climb_edge(const query_work<T> &w, uint32_t edge)
 {
     raise_level(level_at(w, edge),
                 climb_on(w.m.columns, w.forest.up, column_u(edge), column_v(edge), 0));
 }
 
-template <typename T> static QFZ_DEVICE void postpone(const query_work<T> &w, uint32_t edge)
+template <typename T> QFZ_DEVICE void postpone(const query_work<T> &w, uint32_t edge)
 {
     const uint32_t at = qfz_add(&w.m.n_postponed, 1);
     if (at < POSTPONED)
@@ -84,7 +83,7 @@ template <typename T> static QFZ_DEVICE void postpone(const query_work<T> &w, ui
  * not meet in the tables are postponed. All look-ups come before the first store, so that they
  * overlap. */
 template <int N, typename T>
-static QFZ_DEVICE void close_edges(const query_work<T> &w, const uint32_t edge[N], uint32_t n)
+QFZ_DEVICE void close_edges(const query_work<T> &w, const uint32_t edge[N], uint32_t n)
 {
     uint32_t level[N];
     bool open[N];
@@ -99,7 +98,7 @@ static QFZ_DEVICE void close_edges(const query_work<T> &w, const uint32_t edge[N
     }
 }
 
-template <typename T> static QFZ_DEVICE void close_postponed(const query_work<T> &w)
+template <typename T> QFZ_DEVICE void close_postponed(const query_work<T> &w)
 {
     const uint32_t n = min(w.m.n_postponed, (uint32_t)POSTPONED);
     for (uint32_t i = threadIdx.x; i < n; i += THREADS)
@@ -108,13 +107,11 @@ template <typename T> static QFZ_DEVICE void close_postponed(const query_work<T>
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
 
-static QFZ_DEVICE int2 leaving_place(int i) /* x, y */
+QFZ_DEVICE int2 leaving_place(int i) /* x, y */
 {
     return i < QFZ_SIDE ? make_int2(QFZ_SIDE - 1, i) : make_int2(i - QFZ_SIDE, QFZ_SIDE - 1);
 }
 
-namespace
-{
 struct leaving_edge {
     uint32_t own, level; /* own: the column where the edge starts, or QFZ_NONE if there is no such
                           * edge */
@@ -124,9 +121,8 @@ struct leaving_edge {
 struct leaving_ends {
     uint2 own, other;
 };
-} // namespace
 
-template <typename T> static QFZ_DEVICE leaving_ends fetch_leaving(const query_work<T> &w, int i)
+template <typename T> QFZ_DEVICE leaving_ends fetch_leaving(const query_work<T> &w, int i)
 {
     const qfz_gpu_forest &f = w.forest;
     const uint2 none = make_uint2(QFZ_NONE, 0);
@@ -139,8 +135,8 @@ template <typename T> static QFZ_DEVICE leaving_ends fetch_leaving(const query_w
 
 /* Makes a column of the other end. */
 template <typename T>
-static QFZ_DEVICE leaving_edge begin_leaving(query_work<T> &w, int i, const leaving_ends &ends,
-                                             uint32_t first)
+QFZ_DEVICE leaving_edge begin_leaving(query_work<T> &w, int i, const leaving_ends &ends,
+                                      uint32_t first)
 {
     if (ends.own.x == QFZ_NONE || ends.other.x == QFZ_NONE) return {QFZ_NONE, 0};
     make_column(w.m.columns, w.forest.up, (uint32_t)(QFZ_VERTICES + i), ends.other.x);
@@ -148,7 +144,7 @@ static QFZ_DEVICE leaving_edge begin_leaving(query_work<T> &w, int i, const leav
 }
 
 template <typename T>
-static QFZ_DEVICE void end_leaving(const query_work<T> &w, int i, leaving_edge leaving)
+QFZ_DEVICE void end_leaving(const query_work<T> &w, int i, leaving_edge leaving)
 {
     const int2 p = leaving_place(i);
     if (p.y >= w.box.h || p.x >= w.box.w) return;
@@ -166,8 +162,6 @@ static QFZ_DEVICE void end_leaving(const query_work<T> &w, int i, leaving_edge l
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
 
-namespace
-{
 /* Entries of the list that are loaded together, the last one again where there are no more.
  * close_list(): `some` has been loaded from the thread's first place. */
 struct some_edges {
