@@ -6,8 +6,7 @@
 #include "gpu/device/level.cuh"
 #include "gpu/device/pixel_type.cuh"
 
-/* A thread has FOUR pixels of a row, a block 32 x 8 threads.  Where the image is taller than the
- * grid, each block loops over rows. */
+/* A thread has FOUR pixels of a row; blocks loop over rows if the image is taller than the grid. */
 enum { FOUR = 4, BLOCK_W = 32, BLOCK_H = 8 };
 static const unsigned max_grid_y = 65535;
 
@@ -221,8 +220,7 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     });
 }
 
-/* From rule->edge_levels.  out.levels may be the planes themselves: a thread reads and writes the
- * same places. */
+/* From rule->edge_levels.  out.levels may be the same planes: a thread writes where it reads. */
 template <int DIRS>
 static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
     k_take_levels(plane_view view, planes_out out)
@@ -273,24 +271,25 @@ static plane_view view_of(const qfz_gpu_image *image, const qfz_rule *rule, plan
                       image->d_valid, image->d_weights, zeroed,         image->d_edges};
 }
 
-static dim3 grid_of(const qfz_gpu_image *image)
+/* Launches the one of two kernels that is for the rule's connectivity; from: pixels or nothing. */
+template <typename KERNEL, typename... FROM>
+static qfz_status launch_for(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             planes_out out, KERNEL *four, KERNEL *eight, FROM... from)
 {
     const unsigned rows = qfz_launch_blocks(image->h, BLOCK_H);
-    return dim3(qfz_launch_blocks(image->w, BLOCK_W * FOUR), rows < max_grid_y ? rows : max_grid_y);
+    const dim3 grid(qfz_launch_blocks(image->w, BLOCK_W * FOUR),
+                    rows < max_grid_y ? rows : max_grid_y);
+    return qfz_launch(gpu, rule->connectivity == 8 ? eight : four, grid, dim3(BLOCK_W, BLOCK_H), 0,
+                      view_of(image, rule, out), from..., out);
 }
 
 template <typename T, int DISTANCE, bool WEIGHTED>
 static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          planes_out out)
 {
-    const plane_view view = view_of(image, rule, out);
-    const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
-    const T *const pixels = static_cast<const T *>(image->d_pixels);
-    if (rule->connectivity == 8)
-        return qfz_launch(gpu, k_find_edges<T, DISTANCE, WEIGHTED, 4>, grid, block, 0, view, pixels,
-                          out);
-    return qfz_launch(gpu, k_find_edges<T, DISTANCE, WEIGHTED, 2>, grid, block, 0, view, pixels,
-                      out);
+    return launch_for(gpu, image, rule, out, k_find_edges<T, DISTANCE, WEIGHTED, 2>,
+                      k_find_edges<T, DISTANCE, WEIGHTED, 4>,
+                      static_cast<const T *>(image->d_pixels));
 }
 
 template <typename T, int DISTANCE>
@@ -314,21 +313,12 @@ static qfz_status launch_type(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     return qfz_fail(gpu->err, QFZ_EARG, "distance %d", (int)rule->distance);
 }
 
-static qfz_status launch_planes(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                                planes_out out)
-{
-    const plane_view view = view_of(image, rule, out);
-    const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
-    if (rule->connectivity == 8)
-        return qfz_launch(gpu, k_take_levels<4>, grid, block, 0, view, out);
-    return qfz_launch(gpu, k_take_levels<2>, grid, block, 0, view, out);
-}
-
 static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                              planes_out out)
 {
     QFZ_TRY(qfz_gpu_check_size(gpu, image->h, image->w));
-    if (rule->edge_levels) return launch_planes(gpu, image, rule, out);
+    if (rule->edge_levels)
+        return launch_for(gpu, image, rule, out, k_take_levels<2>, k_take_levels<4>);
     return qfz_with_type(gpu, image->type,
                          [&](auto px) { return launch_type<decltype(px)>(gpu, image, rule, out); });
 }
@@ -339,12 +329,8 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
     const planes_out out = {rule->edge_bits ? 0 : rule->alpha_level, d_joins, NULL};
     if (!rule->edge_bits) return launch_any(gpu, image, rule, out);
     QFZ_TRY(qfz_gpu_check_size(gpu, image->h, image->w));
-    const dim3 grid = grid_of(image), block(BLOCK_W, BLOCK_H);
-    const plane_view view = view_of(image, rule, out);
-    const uint8_t *const pixels = static_cast<const uint8_t *>(image->d_pixels);
-    if (rule->connectivity == 8)
-        return qfz_launch(gpu, k_find_edge_bits<4>, grid, block, 0, view, pixels, out);
-    return qfz_launch(gpu, k_find_edge_bits<2>, grid, block, 0, view, pixels, out);
+    return launch_for(gpu, image, rule, out, k_find_edge_bits<2>, k_find_edge_bits<4>,
+                      static_cast<const uint8_t *>(image->d_pixels));
 }
 
 /* ---- Edges ----------------------------------------------------------------------------------- */

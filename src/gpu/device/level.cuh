@@ -72,40 +72,27 @@ template <typename T, int DISTANCE, bool WEIGHTED> struct qfz_level {
 };
 
 /* 64 bits hold sums of squares of 16-bit differences; 32-bit differences need more. */
-template <typename T> struct qfz_level<T, QFZ_L2, false> {
-    typedef uint64_t type;
+template <typename T, typename SUM> struct qfz_square_level {
+    typedef SUM type;
 
-    static QFZ_DEVICE uint64_t fold(uint64_t level, T a, T b, float)
+    static QFZ_DEVICE SUM fold(SUM level, T a, T b, float)
     {
         const uint32_t d = qfz_difference(a, b);
         return level + (uint64_t)d * d;
     }
-    static QFZ_DEVICE uint32_t end(uint64_t level)
+    static QFZ_DEVICE uint32_t end(SUM level)
     {
         return qfz_root_level(level);
     }
 };
-
-template <typename T> struct qfz_wide_squares {
-    typedef qfz_u128 type;
-
-    static QFZ_DEVICE qfz_u128 fold(qfz_u128 level, T a, T b, float)
-    {
-        const uint32_t d = qfz_difference(a, b);
-        return level + (uint64_t)d * d;
-    }
-    static QFZ_DEVICE uint32_t end(qfz_u128 level)
-    {
-        return qfz_root_level(level);
-    }
+template <typename T> struct qfz_level<T, QFZ_L2, false> : qfz_square_level<T, uint64_t> {
 };
-template <> struct qfz_level<uint32_t, QFZ_L2, false> : qfz_wide_squares<uint32_t> {
+template <> struct qfz_level<uint32_t, QFZ_L2, false> : qfz_square_level<uint32_t, qfz_u128> {
 };
-template <> struct qfz_level<int32_t, QFZ_L2, false> : qfz_wide_squares<int32_t> {
+template <> struct qfz_level<int32_t, QFZ_L2, false> : qfz_square_level<int32_t, qfz_u128> {
 };
 
-/* The order of operations is that of core/level.c; the compiler must not contract them
- * (--fmad=false). */
+/* The order of operations is that of core/level.c, without contraction (--fmad=false). */
 template <typename T, int DISTANCE, bool WEIGHTED> struct qfz_float_level {
     typedef float type;
 

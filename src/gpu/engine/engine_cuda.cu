@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_cuda.cu - the CUDA engine: opens and closes workers, uploads tiles, and has the engine's
- * table. */
+/* engine_cuda.cu - the CUDA engine: opens and closes workers, uploads tiles, has the table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +57,8 @@ qfz_status qfz_worker_down_ranges(qfz_worker *worker, const qfz_gpu_ranges *from
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* True if invalid pixels are set to NaN on the device, so that no kernel reads validity.  The
- * validity of the tile then is on the device during the upload only, in memory that the work uses
- * later. */
+/* Invalid pixels then are NaN on the device, and no kernel reads validity, which is there only
+ * during the upload, in memory that the work uses later. */
 bool qfz_worker_makes_nan(const qfz_worker *worker)
 {
     const qfz_kind kind = worker->spec.kind;
@@ -470,81 +468,37 @@ static int64_t device_bytes(const qfz_worker *worker)
     return (int64_t)(worker->d_bytes + worker->trees.forest_bytes);
 }
 
-/* nvcc's C++17 has no designated initialisers. */
-static qfz_engine_stream make_stream(void)
-{
-    qfz_engine_stream stream = {};
-    stream.room = room;
-    stream.rows = rows;
-    stream.again = again;
-    return stream;
-}
-
-static qfz_engine_groups make_groups(void)
-{
-    qfz_engine_groups groups = {};
-    groups.fits = qfz_groups_fit;
-    groups.summarise = qfz_groups_summarise;
-    groups.levels = qfz_groups_levels;
-    groups.regions = qfz_groups_regions;
-    return groups;
-}
-
-static qfz_engine_device make_device(void)
-{
-    qfz_engine_device device = {};
-    device.tile_bytes = device_tile_bytes;
-    device.bytes = device_bytes;
-    device.time = time_part;
-    device.load = qfz_device_load;
-    device.load_cut = qfz_device_load_cut;
-    device.labels = qfz_device_labels;
-    device.paint = qfz_device_paint;
-    device.saliency = qfz_device_saliency;
-    device.tree = qfz_device_tree;
-    device.fetch = qfz_device_fetch;
-    return device;
-}
-
-static qfz_engine_filter make_filter(void)
-{
-    qfz_engine_filter filter = {};
-    filter.summarise = qfz_filter_find_summary;
-    filter.resolve = qfz_filter_find_bits;
-    return filter;
-}
-
-static const qfz_engine_stream cuda_stream = make_stream();
-static const qfz_engine_groups cuda_groups = make_groups();
-static const qfz_engine_device cuda_device = make_device();
-static const qfz_engine_filter cuda_filter = make_filter();
-
-static qfz_engine make_table(void)
-{
-    qfz_engine engine = {};
-    engine.name = "cuda";
-    engine.open = workers_open;
-    engine.close = workers_close;
-    engine.bytes_per_px = bytes_per_px;
-    engine.load = load;
-    engine.summarise = summarise;
-    engine.partition = qfz_regions_partition;
-    engine.number = qfz_regions_number;
-    engine.labels = qfz_regions_labels;
-    engine.border_sums = qfz_regions_border_sums;
-    engine.spans = qfz_regions_spans;
-    engine.features = qfz_regions_features;
-    engine.paint = qfz_regions_paint;
-    engine.saliency = qfz_levels_saliency;
-    engine.tree = qfz_trees_build;
-    engine.joins = qfz_joins_find;
-    engine.stream = &cuda_stream;
-    engine.groups = &cuda_groups;
-    engine.device = &cuda_device;
-    engine.filter = &cuda_filter;
-    return engine;
-}
+/* Tables in the order of core/engine.h, since nvcc's C++17 has no designated initialisers. */
+static const qfz_engine_stream cuda_stream = {room, rows, again};
+static const qfz_engine_groups cuda_groups = {qfz_groups_fit, qfz_groups_summarise,
+                                              qfz_groups_levels, qfz_groups_regions};
+static const qfz_engine_device cuda_device = {
+    device_tile_bytes, device_bytes,     time_part,           qfz_device_load, qfz_device_load_cut,
+    qfz_device_labels, qfz_device_paint, qfz_device_saliency, qfz_device_tree, qfz_device_fetch};
+static const qfz_engine_filter cuda_filter = {
+    qfz_filter_find_summary, qfz_filter_find_bits, NULL, NULL, NULL, NULL};
 
 extern "C" {
-extern const qfz_engine qfz_engine_cuda = make_table();
+extern const qfz_engine qfz_engine_cuda = {"cuda",
+                                           workers_open,
+                                           workers_close,
+                                           bytes_per_px,
+                                           load,
+                                           summarise,
+                                           qfz_regions_partition,
+                                           qfz_regions_number,
+                                           qfz_regions_labels,
+                                           qfz_regions_border_sums,
+                                           qfz_regions_spans,
+                                           qfz_regions_features,
+                                           qfz_regions_paint,
+                                           qfz_levels_saliency,
+                                           NULL, /* tree_room */
+                                           qfz_trees_build,
+                                           qfz_joins_find,
+                                           NULL, /* cache */
+                                           &cuda_stream,
+                                           &cuda_groups,
+                                           &cuda_device,
+                                           &cuda_filter};
 }
