@@ -11,9 +11,8 @@
 
 #include "gpu/device/image.cuh"
 
-/* Sizes of a block, and the code of a run: for the first run of a component RUN_ROOT, perhaps
- * RUN_ON_RING, and the place of its first pixel; for any other run the number of its component's
- * first run. */
+/* Sizes of a block, and the code of a run: for a component's first run RUN_ROOT, perhaps
+ * RUN_ON_RING, and its first pixel's place; for any other run the number of that first run. */
 enum {
     SIDE = 64,
     WORDS = 2 * SIDE,
@@ -28,9 +27,8 @@ enum {
 enum { TOP = 0, BOTTOM = SIDE, LEFT = 2 * SIDE, RIGHT = 3 * SIDE, RING = 4 * SIDE };
 
 /* Joins at a block's border, 64 bits each. BELOW and RIGHT: between a place of the bottom row or
- * right column and the pixel across the border. AHEAD: from a place to the pixel after the one
- * across. BACK: from the pixel after a place to the pixel across from the place. ALONG: along a
- * side, from each pixel to the next. */
+ * right column and the pixel across. AHEAD: from a place to the pixel after the one across. BACK:
+ * from the pixel after a place to the pixel across. ALONG: along a side, to the next pixel. */
 enum {
     SEAM_BELOW = 0,
     SEAM_BELOW_AHEAD,
@@ -47,8 +45,7 @@ enum {
 
 struct layout {
     int32_t h, w, blocks_w, n_blocks;
-    uint32_t *parent; /* h * w: union-find forest over first pixels of components that touch their
-                       * block's ring */
+    uint32_t *parent; /* h * w: forest of the first pixels of components on their block's ring */
     uint32_t *starts; /* WORDS a block: pixels that begin a run */
     uint32_t *valid;  /* WORDS a block */
     uint32_t *inner;  /* WORDS a block: first pixels of components inside the block; or NULL */
@@ -87,8 +84,7 @@ layout qfz_blocks_take(qfz_carve *cached, qfz_carve *carve, int32_t h, int32_t w
  * order, which gives region numbers. row_of(): the index of row y of a block in `before`. */
 struct firsts_view {
     uint32_t *bits;   /* WORDS a block */
-    uint32_t *before; /* [y * blocks_w + x]: before row y of the block column x; [n]: the number of
-                       * all */
+    uint32_t *before; /* [y * blocks_w + x]: before row y of block column x; [n]: of all */
     int64_t n;        /* entries of before, without the last */
 };
 

@@ -156,11 +156,10 @@ QFZ_DEVICE void begin_runs(const word_pair &at, int word, uint32_t *parent)
     }
 }
 
-/* Hooks every run that starts in this word to the first run above that it is linked to, if any; no
- * atomic operation is needed, since no other thread writes this run's word yet. Other links remain.
+/* Hooks every run that starts in this word to the first run above that it is linked to, if any,
+ * without atomic operations, since no other thread writes this run's word yet. Other links remain.
  * The first linked pixel of each run is found by a sum: a carry from the run's start passes pixels
- * without a link up to one with a link; if the run has none, the carry ends harmlessly in the next
- * run. */
+ * without a link up to one with a link; without any, the carry ends harmlessly in the next run. */
 template <bool EIGHT>
 QFZ_DEVICE void hook_runs(const word_pair &at, links_up *links, uint32_t *parent)
 {
@@ -211,9 +210,8 @@ QFZ_DEVICE void unite_runs(const word_pair &at, links_up links, uint32_t *parent
     }
 }
 
-/* Hooks all runs to their roots. All threads work at once, so each step halves all paths. The
- * __syncwarp() in loops like this reconverges the warp: otherwise lanes would continue one by
- * one. */
+/* Hooks all runs to their roots. All threads work at once, so each step halves all paths. Without
+ * the __syncwarp() in loops like this, lanes would continue one by one. */
 QFZ_DEVICE void flatten_runs(uint32_t n_runs, uint32_t *parent)
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP;
@@ -227,8 +225,7 @@ QFZ_DEVICE void flatten_runs(uint32_t n_runs, uint32_t *parent)
     }
 }
 
-/* The code of a run when nothing is united any more: for a run that is no root, the number of its
- * root. */
+/* The code of a run when all is united: for a run that is no root, the number of its root. */
 QFZ_DEVICE uint32_t settled_code(const uint32_t *parent, uint32_t run)
 {
     uint32_t code = parent[run];
@@ -259,8 +256,7 @@ QFZ_DEVICE void solve_runs(const run_words &runs, links_up links, uint32_t n_run
     __syncthreads();
 }
 
-/* Fills the ring of the block: marks the components that may continue in other blocks and makes
- * them roots in global memory. */
+/* Fills the block's ring: marks its components, and makes them roots in global memory. */
 template <bool EIGHT>
 QFZ_DEVICE void store_ring(const layout &at, const block_place &block, block_words<EIGHT> *words)
 {

@@ -5,7 +5,7 @@
  *
  * d_root[px] = index of the first pixel of px's component, QFZ_NONE where px is invalid. Memory
  * traffic: the input is read once; 0.4 bytes a pixel and 2 bytes a run are written and read; 4
- * bytes a pixel are written. All functions launch kernels on gpu->stream and do not synchronise.
+ * bytes a pixel are written.
  *
  * Runs as bits of words: Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected component
  * labeling and analysis algorithms for GPUs (DASIP 2018). Union by minimum: Playne, Hawick, A new

@@ -216,8 +216,7 @@ template <> struct qfz_join_window<uint8_t> {
     }
 };
 
-/* |a - b| <= limit, a and b unsigned; xor with bias turns signed values into unsigned ones of the
- * same order. */
+/* |a - b| <= limit, a and b unsigned; xor with bias makes signed values unsigned, in order. */
 template <typename T> struct qfz_near_integer {
     uint32_t limit, bias;
 

@@ -14,8 +14,7 @@ typedef struct qfz_gpu_regions {
     uint32_t *d_label; /* h * w */
     uint32_t *d_first; /* per region: its first pixel, y * w + x; room for h * w */
     uint32_t *d_count; /* per region: number of pixels; room for h * w; NULL where not counted */
-    uint32_t *d_spans; /* bit r % 32 of word r / 32: region r may lie in several blocks
-                        * (features/gather.cuh) */
+    uint32_t *d_spans; /* bit r % 32 of word r / 32: region r may lie in several blocks */
     uint32_t *d_n; /* [0]: number of regions; [1]: number of border regions; [2 + y]: inner regions
                     * whose first pixel is in row y */
     uint32_t *d_border_region_of; /* per border region: its region; room for the ring */

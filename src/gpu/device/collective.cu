@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collective.cu - calls of CUB; the simulator has its own implementation (tests/sim/collective.cc).
- */
+/* collective.cu - calls of CUB; the simulator has its own (tests/sim/collective.cc). */
 #include "gpu/device/collective.cuh"
 
 #include <cub/device/device_radix_sort.cuh>

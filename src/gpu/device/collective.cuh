@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* collective.cuh - scan and sort of whole arrays in device memory, by CUB.
  *
- * All functions are asynchronous on gpu->stream.  d_scratch has at least as many bytes as
- * qfz_gpu_scan_bytes() or qfz_gpu_sort_bytes() returns for the same n.  Arrays do not overlap
- * unless a comment allows it. */
+ * d_scratch has at least as many bytes as qfz_gpu_scan_bytes() or qfz_gpu_sort_bytes() returns for
+ * the same n.  Arrays do not overlap unless a comment allows it. */
 #pragma once
 
 #include "gpu/device/device.cuh"

@@ -2,9 +2,9 @@
 /* device.cuh - the stream, the error checks and the memory layout that all launchers use.
  *
  * A launcher is a host function that validates its arguments, launches kernels on gpu->stream and
- * checks each launch.  A launcher neither allocates memory nor synchronises.  The caller passes
- * scratch memory of the size that the matching _bytes() function returns.  Only the files of
- * engine/ synchronise a stream.
+ * checks each launch.  A launcher neither allocates memory nor synchronises; only engine/ does. The
+ * caller owns the device memory of all d_ pointers, and passes scratch memory of the size that the
+ * matching _bytes() function returns.
  *
  * All kernels also run on the host, in a simulator that looks for races (tests/sim).  Therefore a
  * launcher calls qfz_launch(); a kernel declares dynamic shared memory with QFZ_SHARED(), uses
@@ -65,8 +65,7 @@ static inline dim3 qfz_launch_grid(const qfz_gpu *gpu, int64_t n, int block, int
 }
 
 /* Divides one allocation into parts aligned to 256 bytes.  With base == NULL all parts are NULL and
- * only `used` advances, so that one function serves to compute the size of the allocation and to
- * set the pointers. */
+ * only `used` advances: one function computes the size of an allocation and sets the pointers. */
 typedef struct qfz_carve {
     char *base;
     size_t used;

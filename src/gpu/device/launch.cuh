@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.cuh - kernel launches and dynamic shared memory.  No other file launches a kernel or
- * declares dynamic shared memory, so that the simulator (tests/sim) needs to replace this file
- * only. */
+/* launch.cuh - kernel launches and dynamic shared memory, which no other file has, so that the
+ * simulator (tests/sim) replaces this file only. */
 #pragma once
 
 #include "gpu/device/device.cuh"
@@ -16,9 +15,8 @@ static inline qfz_status qfz_allow_shared(qfz_gpu *gpu, const void *kernel, size
         "shared memory of a kernel");
 }
 
-/* kernel<<<grid, block, shared_bytes, gpu->stream>>>(args...), with the launch checked; does
- * nothing if the grid is empty.  A kernel template needs its arguments: qfz_launch(gpu, k<T>, ...).
- */
+/* kernel<<<grid, block, shared_bytes, gpu->stream>>>(args...), checked; nothing if the grid is
+ * empty. A kernel template needs its arguments: qfz_launch(gpu, k<T>, ...). */
 template <typename... P, typename... A>
 static inline qfz_status qfz_launch(qfz_gpu *gpu, void (*kernel)(P...), dim3 grid, dim3 block,
                                     size_t shared_bytes, A... args)
@@ -38,10 +36,9 @@ static inline qfz_status qfz_launch_each(qfz_gpu *gpu, void (*kernel)(P...), int
                       args...);
 }
 
-/* The same as qfz_launch() for a kernel that begins with qfz_await_launches().  If the previous
- * kernel of the stream began so, too, and the device supports it (gpu->overlaps), blocks of this
- * launch start while the last blocks of the previous launch finish (programmatic dependent launch).
- */
+/* The same for a kernel that begins with qfz_await_launches().  If the stream's previous kernel
+ * did, too, and the device supports it (gpu->overlaps), blocks of this launch start while the last
+ * blocks of the previous one finish (programmatic dependent launch). */
 template <typename... P, typename... A>
 static inline qfz_status qfz_launch_early(qfz_gpu *gpu, void (*kernel)(P...), dim3 grid, dim3 block,
                                           size_t shared_bytes, A... args)
@@ -62,8 +59,7 @@ static inline qfz_status qfz_launch_early(qfz_gpu *gpu, void (*kernel)(P...), di
                          "kernel launch");
 }
 
-/* In a kernel: waits until all previous launches of the stream are done, and allows the next launch
- * to start its blocks. */
+/* In a kernel: waits for the stream's previous launches, and lets blocks of the next one start. */
 QFZ_DEVICE void qfz_await_launches(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

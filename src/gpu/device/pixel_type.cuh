@@ -5,8 +5,7 @@
 #include "core/level.h"
 #include "gpu/device/device.cuh"
 
-/* Calls use() with a value of the type of pixels, which is an integer type, and returns its
- * result. */
+/* Calls use() with a value of the type of pixels, an integer type; returns its result. */
 template <typename USE>
 static inline qfz_status qfz_with_integer(qfz_gpu *gpu, qfz_type type, const USE &use)
 {

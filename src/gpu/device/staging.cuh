@@ -5,8 +5,7 @@
 
 #include "gpu/device/device.cuh"
 
-/* Size of a chunk: large enough that the fixed cost of a transfer is small, and small enough that
- * two chunks stay in a core's cache. */
+/* Size of a chunk: the fixed cost of a transfer is small, and two chunks stay in a core's cache. */
 enum { QFZ_STAGING_BYTES = 1 << 20 };
 
 typedef struct qfz_staging {
@@ -26,8 +25,7 @@ qfz_status qfz_staging_open(qfz_staging *staging, char *memory, int i, int64_t b
                             qfz_error *err);
 void qfz_staging_close(qfz_staging *staging);
 
-/* Copies bytes to the device in the order of the stream.  The caller may overwrite h_from when the
- * function returns. */
+/* Copies to the device in the order of the stream.  h_from may be overwritten afterwards. */
 qfz_status qfz_staging_up(qfz_staging *staging, qfz_gpu *gpu, void *d_to, const void *h_from,
                           size_t bytes);
 

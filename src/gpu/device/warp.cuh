@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* warp.cuh - reductions over the 32 lanes of a warp.  All lanes call the function; all lanes get
- * the result.  Devices of compute capability 8.0 and newer have an instruction for each reduction.
- */
+/* warp.cuh - reductions over the 32 lanes of a warp, which all call and get the result.  From
+ * compute capability 8.0 on each is an instruction. */
 #pragma once
 
 #include "gpu/device/device.cuh"

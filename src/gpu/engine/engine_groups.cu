@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_groups.cu - stitches groups of tiles (core/engine.h) in the memory of a worker whose tile
- * is not in use. */
+/* engine_groups.cu - stitches groups of tiles (core/engine.h) in the memory of an idle worker. */
 #include <string.h>
 
 #include "gpu/groups/group.cuh"
@@ -64,9 +63,8 @@ bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
 
 namespace
 {
-/* An upload of arrays that are adjacent on the device.  Arrays are collected into transfers of
- * QFZ_STAGING_BYTES, because most arrays are so small that their number of transfers would decide
- * the time. */
+/* An upload of arrays that are adjacent on the device, in transfers of QFZ_STAGING_BYTES: most
+ * arrays are so small that their number of transfers would decide the time. */
 typedef struct parcel {
     qfz_worker *worker;
     char *d_to;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_regions.cu - the CUDA engine's regions: finds, numbers, labels and paints them.
  *
- * Data of single regions stays on the device; the host gets border regions and one count per row.
- */
+ * Data of single regions stays on the device; the host gets border regions and a count per row. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +24,7 @@ static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 }
 
 /* Least size of d_pool: the spans of all regions in a band (three words of 32 bits each, and a
- * count); or the names of all regions, and beside them the labels of half of the pixels, or some
- * records. */
+ * count); or their names, and beside them the labels of half of the pixels, or some records. */
 static size_t least_pool_bytes(const qfz_worker_spec *spec, int64_t n)
 {
     enum { ALIGN = 256 };
@@ -168,8 +166,7 @@ static bool have_one_value(const T *px, const uint8_t *valid, int64_t n, qfz_reg
     return true;
 }
 
-/* True if all valid pixels up to the end of these rows have the same value; validity alone then
- * decides which pixels are joined. */
+/* True if valid pixels have one value up to the end of these rows: validity then decides joins. */
 static bool keeps_one_value(const qfz_image *tile, const qfz_rows *rows, qfz_region_room *room)
 {
     const uint8_t *const valid = tile->valid + rows->y0 * tile->w;

@@ -3,8 +3,7 @@
  * memory that its tiles need.  The workers of a device open together and share one allocation.
  *
  * A worker has one kind of work (qfz_kind); each kind has a struct of buffers and a file of
- * operations.  Device memory comes from one carve, in which buffers that are not in use at the same
- * time overlap. */
+ * operations.  In device memory, buffers that are not in use at the same time overlap. */
 #pragma once
 
 #include "core/filter.h"
@@ -42,8 +41,7 @@ typedef struct qfz_region_room {
     uint64_t *d_name; /* per region: its label */
     void *d_means;    /* QFZ_OMEGA, per region: its mean in one band */
     size_t work_bytes;
-    char *d_pool; /* QFZ_OMEGA, pool_bytes bytes: d_name or d_means, and d_work, as a step needs
-                     them */
+    char *d_pool; /* QFZ_OMEGA, pool_bytes bytes: d_name or d_means, and d_work, as needed */
     size_t pool_bytes;
     bool is_named;       /* d_name has the labels of this tile's regions ... */
     bool has_numbers;    /* ... which are those of d_row_start and d_border_label */
@@ -71,8 +69,7 @@ typedef struct qfz_level_room {
     qfz_gpu_widths *d_widths;
 } qfz_level_room;
 
-/* Buffers for the alpha-tree (engine_tree.cu): of the default method, which is by forest, or of
- * CONNECT. */
+/* Buffers for the alpha-tree (engine_tree.cu): by forest, which is the default, or by CONNECT. */
 typedef struct qfz_tree_room {
     bool by_forest;
     char *d_forest; /* by forest: all memory, an allocation of its own of forest_bytes bytes */
@@ -153,8 +150,7 @@ qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err);
 qfz_status qfz_worker_up(qfz_worker *worker, void *d_to, const void *h_from, size_t bytes);
 qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, size_t bytes);
 
-/* Copies values and validity of the tile's ring to a summary, and the levels of its edges, if the
- * tile has any. */
+/* Copies values, validity and levels of edges (if any) of the tile's ring to a summary. */
 qfz_status qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary);
 
 /* Copies the first n links of `from` into `links`, which is empty. */
@@ -168,8 +164,7 @@ qfz_status qfz_worker_down_ranges(qfz_worker *worker, const qfz_gpu_ranges *from
 /* True if invalid pixels become NaN when a tile is loaded, so that validity is not kept. */
 bool qfz_worker_makes_nan(const qfz_worker *worker);
 
-/* Runs the worker's kind of work once on a small tile, so that the device loads all kernels
- * (warm_up.cu). */
+/* Runs the worker's kind of work on a small tile, so that CUDA loads all kernels (warm_up.cu). */
 qfz_status qfz_worker_warm_up(qfz_worker *worker);
 
 /* The phase of CONNECT with which a part of the work ends. */
@@ -214,12 +209,10 @@ qfz_status qfz_regions_paint_on_device(qfz_worker *worker, int band, const void 
                                        const void *invalid, qfz_error *err);
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
 
-/* Records of regions (engine_records.cu): the least size of d_work, and the buffer for records of
- * flat regions. */
+/* Records of regions (engine_records.cu): the least size of d_work; the buffer of flat regions. */
 size_t qfz_records_least_bytes(const qfz_rule *rule);
 void qfz_records_carve(qfz_worker *worker, qfz_carve *carve);
-/* Computes the records of all regions and leaves them on the device: from numbered regions; or by
- * HA4, without labels. */
+/* Computes the records of all regions, on the device: of numbered regions, or by HA4. */
 qfz_status qfz_records_of_regions(qfz_worker *worker);
 qfz_status qfz_records_of_segments(qfz_worker *worker);
 
@@ -281,8 +274,7 @@ void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
  * qfz_trees_build() allocates more for a tree that has more nodes. */
 size_t qfz_trees_bytes(const qfz_worker *worker);
 qfz_status qfz_trees_open(qfz_worker *worker);
-/* Allocates trees.d_forest for trees by forest.  Between two trees the caller may use a byte per
- * pixel of it. */
+/* Allocates trees.d_forest.  Between two trees the caller may use a byte per pixel of it. */
 qfz_status qfz_trees_room(qfz_worker *worker);
 void qfz_trees_close(qfz_worker *worker);
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
@@ -302,6 +294,5 @@ qfz_status qfz_device_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level
 qfz_status qfz_device_fetch(qfz_device device, void *to, const void *from, int64_t bytes,
                             void *stream, qfz_error *err);
 
-/* Makes tile.valid a copy in host memory, if the tile was loaded from device memory and has
- * validity. */
+/* Makes tile.valid a host copy, if the tile was loaded from device memory and has validity. */
 qfz_status qfz_device_need_host_valid(qfz_worker *worker);

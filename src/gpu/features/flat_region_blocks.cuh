@@ -25,10 +25,9 @@ static_assert((int)SIDE * SIDE < 1 << COUNT_BITS &&
                   ((int)RUN_ON_RING | (int)RUN_NUMBER) < 1 << (32 - SUM_X_BITS),
               "sums and first pixels fit their words");
 
-/* Components are numbered in the order of their first runs. In the pool the codes of the block's
- * runs come first, and sums of components fill the rest. Noise, the worst case, has some 550
- * components and 850 runs in a block; these fit when twelve blocks share a multiprocessor with 228
- * KiB. */
+/* Components are numbered in the order of their first runs. The pool has the codes of the block's
+ * runs, then sums of components. Noise, the worst case, has some 550 components and 850 runs in a
+ * block; these fit when twelve blocks share a multiprocessor with 228 KiB. */
 enum {
     POOL_WORDS = 3884,
     ENTRY_WORDS = sizeof(component_sums) / sizeof(uint32_t),
@@ -37,11 +36,9 @@ enum {
 struct block_components {
     alignas(16) uint32_t pool[POOL_WORDS];
     uint32_t firsts[WORDS]; /* the first pixels of regions, a bit each */
-    uint32_t before[SIDE];  /* per row: regions of the tile that begin before the row's part in this
-                             * block */
+    uint32_t before[SIDE];  /* per row: regions of the tile before its part in this block */
     uint32_t sums[2 * WORDS / QFZ_WARP];
-    uint32_t ring[RING]; /* components with RUN_ON_RING: number, and in the high 16 bits the place
-                          * of the first pixel */
+    uint32_t ring[RING];       /* components with RUN_ON_RING: number | first pixel's place << 16 */
     uint32_t ring_label[RING]; /* their labels */
     uint32_t largest; /* the largest one in the window: pixels << 16 | index in ring[]; 0: none */
     component_sums common; /* the sum over all components on the ring that have the largest one's
@@ -87,8 +84,7 @@ QFZ_DEVICE uint32_t bits_of_codes(const uint4 &eight, int bit)
 /* Eight codes, of runs first .. first + 7. */
 struct eight_codes {
     uint32_t first;
-    uint32_t roots, on_ring; /* which of them are first runs, and which of these touch the ring; a
-                              * bit each */
+    uint32_t roots, on_ring; /* bits: first runs, and those of them that touch the ring */
 };
 
 QFZ_DEVICE uint4 load_eight(const uint16_t *codes, uint32_t first, uint32_t n_runs)
@@ -239,9 +235,8 @@ QFZ_DEVICE void add_warp(component_sums *to, const component_sums &own)
     atomicMax(&to->y1, y1);
 }
 
-/* The window's entry of the component with which most lanes' words begin; NO_ENTRY if only few
- * lanes agree. A large component has pixels in most words, and adding it lane by lane would
- * serialise the warp. */
+/* The window's entry of the component with which most lanes' words begin; NO_ENTRY if few agree. A
+ * large component is in most words; adding it lane by lane would serialise the warp. */
 QFZ_DEVICE uint32_t common_entry(const sums_window &window, const word_view &word)
 {
     enum { MANY = 4 };

@@ -120,8 +120,7 @@ static QFZ_DEVICE void join_common(const component_sums &of, component_sums *com
     common->y1 = max(common->y1, of.y1);
 }
 
-/* Adds the components on the ring to their regions; components of the common region are summed up
- * within the block first. */
+/* Adds the components on the ring to their regions, those of the common region as one sum. */
 static QFZ_DEVICE void add_ring(const block_place &block, const sums_window &window,
                                 uint32_t n_ring, uint32_t common_label, const flats_out &out,
                                 block_components *components)
@@ -145,8 +144,7 @@ static QFZ_DEVICE void add_ring(const block_place &block, const sums_window &win
     add_warp(&components->common, common);
 }
 
-/* The number of the region whose first pixel is at a place of the block; place must be a first
- * pixel. */
+/* The number of the region whose first pixel is at a place of the block. */
 static QFZ_DEVICE uint32_t region_at(const block_components &components, uint32_t place)
 {
     const uint32_t word = place / QFZ_WARP;

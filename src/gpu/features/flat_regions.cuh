@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* flat_regions.cuh - features of flat regions: regions whose pixels all have the same values (flat
- * zones). The position of such a region follows from the runs that components.cu has found, and all
- * band statistics follow from its first pixel and its number of pixels.
+/* flat_regions.cuh - features of flat regions, whose pixels all have the same values (flat zones).
+ * The position of such a region follows from the runs that components.cu has found, and all band
+ * statistics follow from its first pixel and its number of pixels.
  *
  * A thread block covers 64 x 64 pixels. It adds up the runs of each component in shared memory; a
  * component inside the block is stored at once, a component that touches the block's border is
- * added with atomic operations. Pixels are not read, and labels only at block borders.
- *
- * Both functions launch kernels on gpu->stream and do not synchronise. All d_ pointers are device
- * memory of the caller. */
+ * added with atomic operations. Pixels are not read, and labels only at block borders. */
 #pragma once
 
 #include "core/box.h"

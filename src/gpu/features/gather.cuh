@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gather.cuh - sums over the pixels of each region of a tile: pixel counts, exact sums of a band
- * (core/exact.h) and feature records (core/record.h). The results equal those of the CPU engine bit
- * for bit.
+ * (core/exact.h) and feature records (core/record.h), bit for bit those of the CPU engine.
  *
  * A thread block covers 64 x 64 pixels. It adds up the pixels of each region in a hash table in
- * shared memory, then writes each region's partial result to global memory. The result of a region
- * that lies in one block is stored; the partial results of a region that spans several blocks are
- * added with atomic operations. Invariant: within a block a sum is a row of 16-bit digits in 32-bit
- * words, so the sums of 4096 pixels cannot overflow a word.
- *
- * All functions launch kernels on gpu->stream and do not synchronise. All d_ pointers are device
- * memory of the caller. */
+ * shared memory, then writes each region's partial result to global memory: it is stored if the
+ * region lies in one block, else added with atomic operations. Invariant: within a block a sum is a
+ * row of 16-bit digits in 32-bit words, so the sums of 4096 pixels cannot overflow a word. */
 #pragma once
 
 #include "core/box.h"
@@ -33,9 +28,8 @@ typedef struct qfz_gpu_areas {
     const uint64_t *d_row;
 } qfz_gpu_areas;
 
-/* d_records[i] = record of region first_region + i, 0 <= i < n, with label 0; each record has
- * qfz_record_words() words. d_records is aligned to 16 bytes. box: the tile's place in the raster.
- * regions->d_spans must be filled. */
+/* d_records[i] = record of region first_region + i, 0 <= i < n, with label 0, qfz_record_words()
+ * words each, aligned to 16 bytes. box: the tile's place in the raster. d_spans must be filled. */
 qfz_status qfz_gpu_gather_features(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                    const qfz_gpu_image *image, qfz_box box, qfz_gpu_areas areas,
                                    uint32_t first_region, uint32_t n, uint64_t *d_records);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gather_runs.cuh - adds up the pixels of one 64 x 64 block, region by region, in a hash table in
- * shared memory. The unit of work is a run: neighbouring pixels of one row with one label. Included
- * by gather.cu only.
+ * shared memory, by runs: neighbouring pixels of one row with one label. For gather.cu only.
  *
  * Invariant: the thread that inserts a region into the table stores its run there as the entry's
  * first value. Entries therefore need no clearing, and a region of a single run, the common case in
@@ -65,8 +64,7 @@ template <typename T, int WHAT> struct part {
     };
     uint32_t word[WORDS];
 
-    /* is_bits: word i is a bit mask. is_direct: word i is not held in registers; add_direct() adds
-     * to it in the table. */
+    /* is_bits: word i is a bit mask. is_direct: add_direct() adds to it in the table. */
     static __device__ constexpr bool is_bits(int i)
     {
         return (WHAT & HAS_PLACE) && i >= ROWS && i < AREA;
@@ -111,8 +109,7 @@ QFZ_DEVICE uint32_t hash_of(uint32_t label)
     return h ^ h >> 15;
 }
 
-/* The entry of a label; the entry is claimed if the label is new. NO_ENTRY if MAX_PROBES entries
- * are all taken by other labels. */
+/* The entry of a label, claimed if new. NO_ENTRY if MAX_PROBES entries have other labels. */
 QFZ_DEVICE int find_entry(const table &t, uint32_t label, bool *is_new)
 {
     uint32_t entry = (uint32_t)((uint64_t)(hash_of(label) * 0x85ebca6bu) * t.capacity >> 32);
@@ -161,8 +158,7 @@ QFZ_DEVICE void add_part(const table &t, int entry, const part<T, WHAT> &some)
 }
 
 /* Merges one partial result per lane, none where entry is NO_ENTRY. If several lanes have the first
- * lane's region, these are merged within the warp first: most lanes often have the same large
- * region. */
+ * lane's region, often a large one, these are merged within the warp first. */
 template <typename T, int WHAT>
 QFZ_DEVICE void add_parts(const table &t, int entry, part<T, WHAT> some)
 {
@@ -203,8 +199,7 @@ template <> struct sums_of_bytes<1> {
 
 enum { DIGIT = (1 << DIGIT_BITS) - 1 };
 
-/* Adds n values of any integer type. The last digit of a sum takes the remaining high bits, and
- * with them the sign. */
+/* Adds n values of any integer type. The last digit of a sum takes all high bits, and the sign. */
 template <typename T, int WHAT>
 QFZ_DEVICE void add_values(const T *__restrict__ values, int n, part<T, WHAT> *some)
 {
@@ -249,8 +244,7 @@ QFZ_DEVICE void add_values(const float *__restrict__ values, int n, part<float, 
     }
 }
 
-/* Adds +-m * 2^shift to the number of an entry whose digits begin at word `first`; m < 2^(16 * n -
- * 15). */
+/* Adds +-m * 2^shift to the digits of an entry from word `first` on; m < 2^(16 * n - 15). */
 QFZ_DEVICE void add_digits(const table &t, int entry, int first, uint64_t m, int shift, int n,
                            bool negative)
 {
@@ -263,8 +257,7 @@ QFZ_DEVICE void add_digits(const table &t, int entry, int first, uint64_t m, int
     }
 }
 
-/* A finite single is +-m * 2^(shift - 149). An infinity counts as a power of two larger than every
- * finite sum (core/exact.h). */
+/* A finite single is +-m * 2^(shift - 149); an infinity counts as in core/exact.h. */
 template <int WHAT> QFZ_DEVICE void add_direct(const table &t, int entry, float value)
 {
     typedef part<float, WHAT> P;

@@ -16,8 +16,7 @@ enum {
 
 /* ---- Integers -------------------------------------------------------------------------------- */
 
-/* Rounds to nearest, halves up. A tile has at most 2^29 pixels of 32 bits, so one word holds the
- * sum. */
+/* Rounds to nearest, halves up. One word holds the sum of a tile of at most 2^29 pixels. */
 template <typename T> static QFZ_DEVICE T mean_of(const uint64_t *sum, uint32_t pixels)
 {
     const int64_t n = 2 * (int64_t)pixels, doubled = 2 * (int64_t)sum[0] + (int64_t)pixels;

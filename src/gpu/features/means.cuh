@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* means.cuh - means of regions, and sums of border regions, from the exact sums that gather.cuh
- * makes. Means are rounded as qfz_sum_mean() (core/exact.h) rounds them, to the same bits.
- *
- * The sums in device memory are those of regions first_region .. first_region + n - 1; other
- * regions are skipped. Both functions launch kernels on gpu->stream and do not synchronise. */
+ * makes. Means are rounded as qfz_sum_mean() (core/exact.h) rounds them, to the same bits. Sums are
+ * those of regions first_region .. first_region + n - 1; other regions are skipped. */
 #pragma once
 
 #include "gpu/features/regions.cuh"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* regions.cu - numbers the regions of a tile, finds the border regions, and counts the inner
- * regions of each row. */
+/* regions.cu - numbers a tile's regions, finds border regions, counts inner ones by row. */
 #include "gpu/features/regions.cuh"
 
 #include "core/box.h"
@@ -69,8 +68,7 @@ static __global__ void __launch_bounds__(BLOCK)
         regions.d_n[0] = before[blockIdx.x] + total;
 }
 
-/* The label of a root. The root's own label is written again, unchanged, while other threads read
- * it. */
+/* The label of a root, which another thread may write again, unchanged. */
 static QFZ_DEVICE uint32_t label_of(const uint32_t *label, uint32_t root)
 {
     return root == QFZ_NONE ? 0 : __ldcg(label + root);
@@ -102,8 +100,7 @@ struct ring_view {
     uint32_t *is_first, *number_at;
 };
 
-/* The region of ring pixel i, QFZ_NONE where invalid; ring pixels are numbered as in
- * qfz_ring_place(). */
+/* The region of ring pixel i (as in qfz_ring_place()), QFZ_NONE where invalid. */
 QFZ_DEVICE uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i)
 {
     const int64_t h = regions.h, w = regions.w;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* regions.cuh - the regions of a tile in device memory: numbering in raster order of first pixels,
- * border regions, labels, and painting. Sums over the pixels of regions are in gather.cuh.
- *
- * The arrays are those of components/region_arrays.cuh. All functions launch kernels on gpu->stream
- * and do not synchronise. */
+/* regions.cuh - the regions of a tile in device memory (components/region_arrays.cuh): numbering in
+ * raster order of first pixels, border regions, labels, and painting. */
 #pragma once
 
 #include "gpu/components/region_arrays.cuh"
@@ -12,9 +9,8 @@
 size_t qfz_gpu_regions_bytes(int32_t h, int32_t w);
 
 /* Fills d_label, d_first, d_count, d_spans and d_n[0] from d_root. d_root[px] is one pixel of px's
- * region, the same for all its pixels (so a root is its own root); QFZ_NONE where px is invalid.
- * Regions are numbered in the order of their roots: the root must be the region's first pixel for
- * numbers in raster order. */
+ * region, the same for all its pixels, in raster order its first; QFZ_NONE where px is invalid.
+ * Regions are numbered in the order of their roots. */
 qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_scratch,
                                   const qfz_gpu_regions *regions);
 

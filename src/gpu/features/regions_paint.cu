@@ -29,8 +29,7 @@ static __global__ void k_name_border_regions(qfz_gpu_regions regions, uint32_t n
     }
 }
 
-/* Names the regions that the tile owns. A warp has a row, and 32 regions at a time: those whose
- * marks are one word. */
+/* Names the regions that the tile owns. A warp has a row, and the 32 regions of a word of marks. */
 static __global__ void __launch_bounds__(BLOCK)
     k_name_rows(qfz_gpu_regions regions, const uint64_t *__restrict__ row_start,
                 uint64_t *__restrict__ name)

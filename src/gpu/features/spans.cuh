@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* spans.cuh - the least and the greatest value of each region of a tile in one band (core/span.h),
- * and the pixels of those whose span exceeds a limit.
- *
- * The functions launch kernels on gpu->stream and do not synchronise. */
+ * and the pixels of those whose span exceeds a limit. */
 #pragma once
 
 #include "gpu/features/regions.cuh"

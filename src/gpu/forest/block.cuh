@@ -61,15 +61,13 @@ template <typename KEY_, int OWN_ROWS_, bool EIGHT_ = false> struct block_shape 
         LIST_8 = (5 * (QFZ_SIDE - 1) * (QFZ_SIDE - 1) + QFZ_RIM) / 2,
         LIST = ((EIGHT ? (int)LIST_8 : (int)LIST_4) + 3) / 4 * 4, /* entries are loaded by fours */
         STARTS = EIGHT ? 4 : 2,                                   /* edges that start at a pixel */
-        /* Shared memory is short: data that is dead while the list is in use lies in the list's
-         * place. */
+        /* Shared memory is short: dead data lies in the list's place while the list is in use. */
         TIGHT = EIGHT && sizeof(KEY) > sizeof(uint32_t),
         /* Keys that fit in the list's place; a table of COMPS at least. */
         TABLES = LIST * (sizeof(uint32_t) + sizeof(LEVEL)) / sizeof(KEY)
     };
     static_assert((int)TABLES >= (int)COMPS, "room for a table");
-    /* Rows of a thread whose tops are stored in shared memory; with more rows four blocks would not
-     * fit a multiprocessor. */
+    /* Rows with tops in shared memory; with more, four blocks would not fit a multiprocessor. */
     enum { SHARED_TOPS = sizeof(KEY) == sizeof(uint32_t) && OWN_ROWS == 8 ? 6 : 0 };
     /* Masks of all of a thread's pixels, and of all but those in its last row. */
     static const uint32_t EVEN = (0x5555u >> (16 - 2 * OWN_ROWS)) * ONES;
@@ -165,8 +163,7 @@ template <typename SHAPE> struct block_memory {
     uint32_t n_list, n_next, n_tree, n_vertices, n_leaving, n_open, first_vertex, first_edge;
 };
 
-/* Levels of two pixels, or of two edges: as halves of a word, or as two words. Masks of a pair have
- * bits 0 and 16. */
+/* Levels of two pixels or edges: as halves of a word, or as two words. Masks have bits 0 and 16. */
 struct pair16 {
     uint32_t two;
 };
@@ -209,8 +206,7 @@ struct edge_masks {
     uint32_t right, down;
 };
 
-/* A thread's edges inside the block, as the list needs them: levels, and masks of the needed ones;
- * four and eight neighbours. */
+/* A thread's edges inside the block, for the list: levels, and masks of the needed ones. */
 template <typename WORK> struct four_edges {
     typename WORK::PAIR right[WORK::OWN_ROWS], down[WORK::OWN_ROWS];
     uint32_t needed_r, needed_d;
@@ -386,8 +382,7 @@ QFZ_DEVICE uint32_t item_of(const pair32 &a, int c)
     return a.level[c];
 }
 
-/* Stores items of the thread's two pixels of row j, at `out`. FULL: both are in the tile and
- * aligned. */
+/* Stores items of the two pixels of row j, at `out`. FULL: both are in the tile and aligned. */
 template <bool FULL, typename T, typename WORK, typename PAIR>
 QFZ_DEVICE void store_two_px(const WORK &w, int j, T *out, const PAIR &two)
 {

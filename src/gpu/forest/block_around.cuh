@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* block_around.cuh - the surroundings of a thread's pixels: the row above and below them, the
- * columns beside the block, and the squares of 2 x 2 pixels. Lanes 0 .. OWN_ROWS + 1 hold the
- * pixels of rows -1 .. OWN_ROWS in the column left of the block, as many lanes after them those in
- * the column to its right. */
+/* block_around.cuh - the surroundings of a thread's pixels: the rows above and below, the columns
+ * beside the block, squares of 2 x 2 pixels. Lanes 0 .. OWN_ROWS + 1 hold the pixels of rows -1 ..
+ * OWN_ROWS in the column left of the block, as many lanes after them those right of it. */
 #pragma once
 
 #include "gpu/forest/block.cuh"
@@ -14,8 +13,7 @@ template <typename WORK> QFZ_DEVICE int2 side_pixel(const WORK &w) /* x, y, in t
                                     : make_int2(w.box.x + QFZ_SIDE, y0 + w.lane - WORK::SEEN_ROWS);
 }
 
-/* The value beside row i - 1 of the first lane (left of the block) or the last lane (right of
- * it). */
+/* The value beside row i - 1: left of the block in the first lane, right of it in the last. */
 template <typename WORK> QFZ_DEVICE uint32_t side_of(const WORK &w, uint32_t side, int i)
 {
     return __shfl_sync(ALL_LANES, side, (w.lane == 0 ? 0 : (int)WORK::SEEN_ROWS) + i);
@@ -36,8 +34,7 @@ QFZ_DEVICE bool is_there(const WORK &w, const uint8_t *valid, int32_t y, int32_t
     return !valid || valid[(int64_t)y * w.forest.w + x];
 }
 
-/* True if the block and the pixels around it lie inside the tile, and pairs of pixels are
- * aligned. */
+/* True if block and pixels around it lie inside the tile, and pairs of pixels are aligned. */
 template <typename WORK> QFZ_DEVICE bool is_inside(const WORK &w)
 {
     const qfz_gpu_forest &f = w.forest;
@@ -61,8 +58,7 @@ QFZ_DEVICE uint32_t has_zero(uint16_t two)
     return has_zero(two | 0xffff0000u);
 }
 
-/* True if all pixels are valid in the words that a thread checks, of the block's rows and the rows
- * above and below. */
+/* True if all pixels are valid in a thread's words of the block's rows and the rows around them. */
 template <typename WORD, typename WORK>
 QFZ_DEVICE bool words_valid(const WORK &w, const uint8_t *first)
 {
@@ -76,8 +72,7 @@ QFZ_DEVICE bool words_valid(const WORK &w, const uint8_t *first)
     return zero == 0;
 }
 
-/* True if all pixels are valid in a thread's share of a block inside the tile and of the pixels
- * around it. */
+/* True if all are valid in a thread's share of a block inside the tile and the pixels around it. */
 template <typename WORK> QFZ_DEVICE bool all_valid(const WORK &w, const uint8_t *valid)
 {
     const int32_t width = w.forest.w;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* block_band.cuh - loads one band of 32 bits, computes the levels of its edges, and compares the
- * edges of a pixel.
+/* block_band.cuh - loads a band of 32 bits, computes levels, and compares a pixel's edges.
  *
  * A level is QFZ_NONE where there is no edge. An existing edge may have that level, too, and is
- * then left out like a missing one: the saliency of two pixels that only such edges join is
- * QFZ_NONE in both cases. */
+ * then left out like a missing one: pixels that only such edges join have that saliency anyway. */
 #pragma once
 
 #include <type_traits>
@@ -180,8 +178,7 @@ struct wide_choice {
     uint32_t level, way;
 };
 
-/* Considers one more edge. Among edges of one level the one considered last wins, except an edge
- * that leaves the block. */
+/* Considers one more edge, which wins over those of its level unless it leaves the block. */
 QFZ_DEVICE void consider(wide_choice &best, uint32_t level, uint32_t way, bool leaves)
 {
     const bool wins = (level < best.level) | ((level == best.level) & !leaves);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* block_graph.cuh - what a block adds to the graph of all blocks. The remaining components
- * become vertices; the edges are those of a minimum spanning forest of the vertices inside the
- * block, and the needed edges that leave the block. Invariant: no other edge of the block affects a
- * minimax level outside. */
+/* block_graph.cuh - what a block adds to the graph of all blocks. The remaining components become
+ * vertices; edges are those of a minimum spanning forest of the vertices, and needed edges that
+ * leave the block. Invariant: no other edge of the block affects a minimax level outside. */
 #pragma once
 
 #include "gpu/forest/block_rounds.cuh"
@@ -139,8 +138,7 @@ template <typename WORK> QFZ_DEVICE void span(WORK &w, list_part &part)
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-/* The places of the block's vertices and edges in the graph of all blocks, which thread 0 reserves
- * long before they are used. */
+/* Places of the block's vertices and edges in the graph, reserved by thread 0 long before use. */
 struct graph_places {
     uint32_t leaving; /* the number of the thread's edge out of the block, or QFZ_NONE */
     uint32_t first_vertex, first_edge;
@@ -187,8 +185,7 @@ template <typename WORK> QFZ_DEVICE void share_places(WORK &w, const graph_place
 
 /* ---- First choices of vertices --------------------------------------------------------------- */
 
-/* Thread i's edge out of the block, entry i of leave[], as the candidate of a waiting vertex for
- * its lightest edge. */
+/* Thread i's edge out of the block, leave[i], a candidate for its vertex's lightest edge. */
 template <typename KEY> struct first_choice {
     uint32_t vertex; /* or QFZ_NONE */
     KEY key;
@@ -257,8 +254,7 @@ QFZ_DEVICE void store_first(WORK &w, first_choice<typename WORK::KEY> choice)
 
 /* ---- Store ----------------------------------------------------------------------------------- */
 
-/* Writes the block's edges to the graph: those that leave the block, in the order of the sides,
- * then the tree. */
+/* Writes the block's edges to the graph: those that leave it, by sides, then the tree. */
 template <typename WORK> QFZ_DEVICE void store_graph(WORK &w, uint32_t leaving)
 {
     const qfz_gpu_forest &f = w.forest;

@@ -27,8 +27,7 @@ QFZ_HOST_AND_DEVICE constexpr int qfz_leaving_count(bool eight)
     return (eight ? (int)QFZ_LEAVING_KINDS : 2) * QFZ_SIDE;
 }
 
-/* Leaving edge i: its pixel in the block and the pixel outside; is: false if number i has no
- * edge. */
+/* Leaving edge i: its pixels in the block and outside; is: false if there is no such edge. */
 struct qfz_leaving_edge {
     int y, x, to_y, to_x;
     bool is;

@@ -97,9 +97,8 @@ QFZ_DEVICE void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 /* ---- Offers ---------------------------------------------------------------------------------- */
 
 /* Finding the least key of each component. There is no atomic minimum of 64 bits in shared memory,
- * so 64-bit keys are offered in two steps: first levels, to the upper word of best[]; then, where
- * the level is the least, places, to the lower word. best[] then is level << 32 | place, and later
- * level << 32 | hook. */
+ * so 64-bit keys are offered in two steps: levels, to the upper word of best[]; then places of the
+ * least level, to the lower word. best[] is level << 32 | place, later level << 32 | hook. */
 template <typename WORK>
 static const bool IN_TWO_STEPS = sizeof(typename WORK::KEY) > sizeof(uint32_t);
 
@@ -163,9 +162,8 @@ QFZ_DEVICE unsigned long long level_part(unsigned long long best)
     return best >> 32 << 32;
 }
 
-/* False for components that wait; those with small numbers wait from the first round on. Waiting
- * components are offered keys of the list, too, which costs less than a test: their best[] is not
- * read. */
+/* False for components that wait; those with small numbers do from the first round on. Waiting
+ * components are offered keys, too, which costs less than a test: their best[] is not read. */
 QFZ_DEVICE bool takes_offers(uint32_t name)
 {
     return !(name & WAITS) && name >= ACTIVE * 4;
@@ -226,10 +224,9 @@ template <typename WORK> QFZ_DEVICE void offer_all_places(WORK &w, const list_pa
         offer_place(&of_comp(w.m.best, name), (uint32_t)(key >> 16), (uint32_t)key & 0xffff);
 }
 
-/* The step of component c: to wait, or to hook itself to the component at the other end of its
- * edge. Of two components that chose the same edge the first stays a root. A component that waits
- * chose no edge of the list: it has a small number in the first round, and is marked in the list
- * later. */
+/* The step of component c: to wait, or to hook itself to the other end of its edge. Of two
+ * components that chose the same edge the first stays a root. A component that waits chose no edge
+ * of the list: in the first round its number is small, later it is marked in the list. */
 template <typename WORK> QFZ_DEVICE uint32_t step_of(const WORK &w, uint32_t c, uint32_t round)
 {
     const typename WORK::KEY key = w.m.best[c];

@@ -12,8 +12,7 @@
  * edge that is dropped. */
 static const uint32_t TO_UP = 0, TO_LEFT = 126, TO_SELF = 128, TO_RIGHT = 130, TO_DOWN = 256;
 static const uint32_t OUT = 0x4000u | TO_SELF, NO_WAY = 0x8000u | OUT;
-static const uint32_t ROW_BELOW = 2 * QFZ_SIDE * ONES; /* twice the number of pixels of a row, in
-                                                        * both halves */
+static const uint32_t ROW_BELOW = 2 * QFZ_SIDE * ONES; /* twice a row's pixels, in both halves */
 
 /* A thread's pixels after their choice: twice the number of the pixel to which each hooks itself;
  * masks of the ways, and of the pixels that wait and that have no edge. */
@@ -149,8 +148,7 @@ template <typename WORK, typename CHOSEN> QFZ_DEVICE void number(WORK &w, const 
     }
 }
 
-/* Follows each way for some steps, in the words at `from`; returns true if all words are
- * settled. */
+/* Follows each way for some steps, in the words at `from`; true if all words are settled. */
 template <int STEPS, int N> QFZ_DEVICE bool walk(const uint16_t *from, int32_t (&word)[N])
 {
     const char *const bytes = reinterpret_cast<const char *>(from);

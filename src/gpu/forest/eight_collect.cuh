@@ -95,8 +95,7 @@ template <typename KEY>
 QFZ_DEVICE first_edge first_edge_of(const block_work<block_shape<KEY, EIGHT_ROWS, true>> &w)
 {
     const int at = w.thread % QFZ_SIDE, side = w.thread - at, beyond = (int)QFZ_SIDE;
-    const int which = (int)(w.m.leave[w.thread] & 3), aside = which - 1; /* -1: up, or to the
-                                                                          * left */
+    const int which = (int)(w.m.leave[w.thread] & 3), aside = which - 1; /* -1: up or left */
     if (side == TOP)
         return {-1, at + aside, -1, at + aside,
                 which == 0   ? QFZ_BELOW_RIGHT
@@ -104,8 +103,7 @@ QFZ_DEVICE first_edge first_edge_of(const block_work<block_shape<KEY, EIGHT_ROWS
                              : QFZ_BELOW_LEFT};
     if (side == BOTTOM)
         return {beyond, which == 2 ? at - 1 : at + which, beyond - 1, at, QFZ_BELOW + which};
-    const bool left = side == LEFT, own = left ? which == 2 : which > 0; /* the edge starts in the
-                                                                          * block */
+    const bool left = side == LEFT, own = left ? which == 2 : which > 0; /* starts in the block */
     const int x = left ? -1 : beyond, own_x = left ? 0 : beyond - 1;
     const int to_below = left == (which == 0) ? QFZ_BELOW_RIGHT : QFZ_BELOW_LEFT;
     return {at + aside, x, own ? at : at + aside, own ? own_x : x,

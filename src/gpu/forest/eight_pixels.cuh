@@ -48,8 +48,7 @@ QFZ_DEVICE uint32_t way_to(int dy, int dx)
     return WAY_SELF + (uint32_t)(2 * (dy * QFZ_SIDE + dx));
 }
 
-/* The pixel of the first or the last column that a lane handles, in the tile, and the step in x out
- * of the block. */
+/* A lane's pixel of the first or last column, in the tile; the step in x out of the block. */
 struct out_place {
     int32_t y, x, step;
 };
@@ -205,8 +204,7 @@ template <typename WORK> QFZ_DEVICE uint32_t dropped(WORK &w, const eight_drops 
            (drops.diagonal & FOUR_ROWS) << AT_DIAGONAL | (drops.anti & FOUR_ROWS) << AT_ANTI;
 }
 
-/* Computes the levels; returns the edges that exist and are needed, as far as the thread can
- * decide. */
+/* Computes levels; returns the edges that exist and are needed, as far as the thread decides. */
 template <bool FULL>
 QFZ_DEVICE uint32_t find_levels(eight_work &w, const eight_values &in, const eight_there &there,
                                 eight_levels &l)
@@ -266,8 +264,7 @@ struct eight_ways {
 
 template <typename WORK> QFZ_DEVICE eight_ways ways_of(const WORK &w, int j)
 {
-    const uint32_t zero = threadIdx.y; /* 0; opaque to the compiler, so that codes stay in
-                                        * registers */
+    const uint32_t zero = threadIdx.y; /* 0, opaque to nvcc: codes stay in registers */
     const bool top = j == 0 && w.warp == 0;
     const bool bottom = j == EIGHT_ROWS - 1 && w.warp == WORK::WARPS - 1;
     eight_ways to;

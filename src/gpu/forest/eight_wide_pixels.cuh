@@ -71,8 +71,7 @@ QFZ_DEVICE void choose(const eight_wide_work &w, int j, uint32_t self, const wid
 
 /* ---- Edges that leave ------------------------------------------------------------------------ */
 
-/* The key of the lightest of three edges, whose numbers are of_first, of_second and of_third
- * (eight_collect.cuh). */
+/* The key of the lightest of three edges numbered of_first, of_second, of_third. */
 QFZ_DEVICE eight_wide_work::KEY leaving_key(uint32_t first, uint32_t of_first, uint32_t second,
                                             uint32_t of_second, uint32_t third, uint32_t of_third)
 {

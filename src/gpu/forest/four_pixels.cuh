@@ -129,8 +129,7 @@ QFZ_DEVICE narrow_there find_there(const narrow_work &w, const narrow_values &in
 /* Keys of a pixel's edges: level << 16 | way. */
 static const uint32_t KEY_OF_NONE = 0xffff0000u | NO_WAY;
 
-/* The least key of the edges of the pixel in row j and column C; code: of the ways up, left, right,
- * down. */
+/* The least key of the edges of the pixel in row j, column C; code: ways up, left, right, down. */
 template <bool FULL, int C>
 QFZ_DEVICE uint32_t least_key(const narrow_levels &l, const narrow_there &there, int j,
                               const uint32_t code[4])
@@ -155,8 +154,7 @@ template <bool FULL>
 QFZ_DEVICE void choose(const narrow_work &w, const narrow_levels &l, const narrow_there &there,
                        chosen_ways<narrow_work> &p, pair16 top[OWN_ROWS])
 {
-    const uint32_t zero = threadIdx.y; /* 0; opaque to the compiler, so that codes stay in
-                                        * registers */
+    const uint32_t zero = threadIdx.y; /* 0, opaque to nvcc: codes stay in registers */
     const uint32_t to_left = TO_LEFT + zero, to_right = TO_RIGHT + zero, to_down = TO_DOWN + zero;
     const uint32_t left = w.lane == 0 ? OUT : to_left;
     const uint32_t right = w.lane == QFZ_WARP - 1 ? OUT : to_right;

@@ -31,8 +31,7 @@ typedef struct qfz_gpu_group {
     uint32_t *d_link_level; /* free once the forest is complete */
     uint32_t *d_ring;       /* the vertex of each pixel of the group's ring */
 
-    /* QFZ_OMEGA, uploaded: values and validity of the members' rings, range events, and the group's
-     * exterior if there is one. */
+    /* QFZ_OMEGA, uploaded: values, validity and range events of members; the group's exterior. */
     void *d_values;
     uint8_t *d_valid;
     uint32_t *d_at, *d_level;

@@ -8,8 +8,7 @@
 #include "gpu/groups/group.cuh"
 #include "core/host_device.h"
 
-/* The keys of regions: the border region of the group, or, for a region inside the group, n_ring +
- * the vertex that represents it. */
+/* The keys of regions: a border region of the group, or n_ring + the vertex that represents it. */
 QFZ_HOST_AND_DEVICE int64_t n_keys(const qfz_gpu_group &g)
 {
     return g.n_ring + g.n;

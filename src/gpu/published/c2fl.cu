@@ -13,9 +13,8 @@
 
 #include "gpu/published/tiles.cuh"
 
-/* The neighbour to which a pixel is linked first, or the pixel itself. 8-connected: the diagonals
- * come last; then only a diagonal to the upper right can remain, of a pixel with a left
- * neighbour. */
+/* The neighbour to which a pixel is linked first, or the pixel itself. 8-connected: diagonals come
+ * last; only one to the upper right can remain, of a pixel with a left neighbour. */
 template <bool EIGHT> static QFZ_DEVICE uint32_t coarse_parent(const qfz_tile &tile, int index)
 {
     if (tile.joins(index, -1, 0)) return (uint32_t)(index - QFZ_TILE_SIDE);

@@ -11,8 +11,7 @@
  * numbers the rest.
  *
  * Memory: 8 bytes a node while the tree grows, that is 24 a pixel 4-connected and 40 8-connected; 3
- * bits a node more for canonicalization. All functions launch kernels on gpu->stream and do not
- * synchronise; all d_ pointers are device memory of the caller. */
+ * bits a node more for canonicalization. */
 #pragma once
 
 #include "gpu/device/image.cuh"

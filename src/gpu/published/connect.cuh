@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* connect.cuh - CONNECT of Carlinet, Kaci, Blin, An alpha-tree algorithm for massively parallel
- * architectures (IEEE TIP 2025): merges two chains of ancestors into one, while other threads merge
- * chains that overlap.
+/* connect.cuh - CONNECT of the paper (canonical_tree.cuh): merges two chains of ancestors into one,
+ * while other threads merge chains that overlap.
  *
  * A node's link holds its parent and the parent's level in one word, so that both change at once.
  * Nodes are totally ordered by level, then by number. Invariant: a parent comes later than its
@@ -144,8 +143,7 @@ QFZ_DEVICE void qfz_connect(const LINKS &links, qfz_climber a, qfz_climber b)
     }
 }
 
-/* CONNECT-WITH (algorithm 5): connects pixels p and q by their edge, which becomes a node only if
- * needed. */
+/* CONNECT-WITH (algorithm 5): connects p and q by their edge, which becomes a node if needed. */
 template <typename LINKS>
 QFZ_DEVICE void qfz_connect_with(const LINKS &links, uint32_t p, uint32_t q, uint32_t edge,
                                  uint32_t level)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* connect_blocks.cu - versions 1 and 2 of Carlinet, Kaci, Blin, An alpha-tree algorithm for
- * massively parallel architectures (IEEE TIP 2025): a kernel builds the tree of a block of pixels
- * in shared memory, and kernels insert the edges across vertical, then horizontal seams. In version
- * 1 every edge is a node, and each pixel begins as the chain of its edges. In version 2 an edge
- * becomes a node only if it is neither residual nor redundant. */
+/* connect_blocks.cu - versions 1 and 2 of the paper (canonical_tree.cuh): a kernel builds the tree
+ * of a block of pixels in shared memory, and kernels insert the edges across vertical, then
+ * horizontal seams. In version 1 every edge is a node, and each pixel begins as the chain of its
+ * edges. In version 2 an edge becomes a node only if it is neither residual nor redundant. */
 #include <type_traits>
 
 #include "gpu/published/connect.cuh"
@@ -42,8 +41,7 @@ static QFZ_DEVICE pixel_edges<N_DIRS> edges_at(const qfz_edge_reader<T> &reader,
     return edges;
 }
 
-/* Version 1: links a pixel and its edges to a chain in ascending order; n_local nodes of each
- * kind. */
+/* Version 1: links a pixel and its edges, ascending, to a chain; n_local nodes of each kind. */
 template <int N_DIRS, typename LINKS>
 static QFZ_DEVICE void put_chain(const LINKS &links, uint32_t i, uint32_t n_local,
                                  const pixel_edges<N_DIRS> &edges)

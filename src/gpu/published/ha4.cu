@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ha4.cu - methods ha4 and ha4-32: Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected
- * component labeling and analysis algorithms for GPUs (DASIP 2018), algorithms 2 to 5 and 7.
- * 4-connected as in the paper; 8-connected is an extension.
+/* ha4.cu - methods ha4 and ha4-32 (published.cuh): algorithms 2 to 5 and 7 of the paper,
+ * 4-connected; 8-connected is an extension.
  *
  * Labeling by strips, one warp a row; segments are found from the bits of ballots. Only starts of
  * segments, and first pixels of chunks inside one, have a parent, a pixel of the same region with a
- * lower index. Invariant: union by minimum (union_find.cuh) makes each region's first pixel its
- * root.
+ * lower index. Invariant: union by minimum makes each region's first pixel its root.
  *
  * Unlike the paper, the bits that the first kernel finds are stored for the others, and the last
  * kernel gives every lane four pixels: the input is read once, and roots are written 16 bytes at a
@@ -64,8 +62,7 @@ QFZ_DEVICE unsigned own_bits(uint64_t word)
     return half >> (2 * threadIdx.x & 31) & 3;
 }
 
-/* Unites the segments of a chunk with those above, for the joins in `first` except those in
- * `done`. */
+/* Unites a chunk's segments with those above, for the joins in `first` that are not `done`. */
 template <bool EIGHT, typename WORD>
 QFZ_DEVICE void unite(uint32_t *parent, const qfz_meetings<WORD> &first, unsigned done,
                       const chunk<WORD> &row, const chunk<WORD> &up)
@@ -210,8 +207,7 @@ __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
     unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), 0, row, up);
 }
 
-/* A lane's four pixels in a row: those that begin a run, whose roots the lane finds, and those that
- * continue one. */
+/* A lane's four pixels in a row: the lane finds the roots of those that begin a run. */
 struct four_px {
     unsigned starts, joined;
 };
@@ -229,9 +225,8 @@ static QFZ_DEVICE four_px read_four(const qfz_row_bits<WORD> *bits, int32_t y, i
     return {valid & ~joined, joined};
 }
 
-/* Algorithm 5: relabeling. MOST_STARTS: how many of four pixels can begin a run, 2 in a foreground.
- * A walk passes starts only; another warp may have stored a root there meanwhile, which ends the
- * walk sooner. */
+/* Algorithm 5: relabeling. MOST_STARTS of four pixels can begin a run, 2 in a foreground. A walk
+ * passes starts only; a root that another warp has stored there ends the walk sooner. */
 template <typename WORD, int MOST_STARTS>
 static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
     k_relabel(const qfz_row_bits<WORD> *__restrict__ bits, int32_t w, uint32_t n_pieces,

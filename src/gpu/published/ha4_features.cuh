@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ha4_features.cuh - HA4's connected component analysis: features of regions without labels, by
- * Hennequin, Lacassagne, Cabaret, Meunier, A new direct connected component labeling and analysis
- * algorithms for GPUs (DASIP 2018), algorithm 6.
+/* ha4_features.cuh - HA4's connected component analysis, algorithm 6 of the paper (published.cuh):
+ * features of regions without labels.
  *
  * In the paper the starts of segments find their roots and add the sums of their segments to them.
  * Here regions are numbered first, so that features are records (core/record.h) in the order of

@@ -7,8 +7,7 @@
 #include "gpu/device/value_order.cuh"
 #include "gpu/device/warp.cuh"
 
-/* Types for sums of 32 values and of their squares; squares of 32-bit values are summed in two
- * halves, low and high. */
+/* Types for sums of 32 values and their squares; those of 32 bits are summed in two halves. */
 template <int BYTES> struct sums_of {
     typedef int32_t sum;
     typedef uint64_t square;
@@ -22,8 +21,7 @@ template <> struct sums_of<4> {
     typedef uint64_t square;
 };
 
-/* The join of all values from the start of a pixel's segment to the pixel; distance: the pixel's
- * distance from that start. */
+/* The join of the values from the start of a pixel's segment, `distance` before, to the pixel. */
 template <typename V, typename JOIN>
 QFZ_DEVICE V since_start(V value, int distance, const JOIN &join)
 {
@@ -85,8 +83,7 @@ template <typename T, int WHAT> struct ha4_part {
         x1 = first + n;
     }
 
-    /* Sets the sums over values from the start of the lane's segment to the lane. All lanes
-     * call. */
+    /* Sums over values from the start of the lane's segment to the lane. All lanes call. */
     QFZ_DEVICE void set_values(T value, int distance)
     {
         typedef typename sums_of<sizeof(T)>::sum sum_type;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ha4_regions.cu - numbers the regions of HA4's forest by first pixel, for its analysis (Hennequin
- * et al., DASIP 2018): the parents of roots become region numbers. Bits mark the roots, and prefix
- * sums of their counts give the numbers. */
+/* ha4_regions.cu - numbers the regions of HA4's forest by first pixel, for its analysis: parents of
+ * roots become region numbers. Bits mark the roots; prefix sums of their counts are the numbers. */
 #include "gpu/device/collective.cuh"
 #include "gpu/published/ha4_features.cuh"
 #include "gpu/device/launch.cuh"

@@ -14,8 +14,7 @@
  *   ha4-32  the same, 32-bit bitmasks, one pixel a thread
  *
  * Beyond the papers all methods accept any height and width, both connectivities, and values of 8,
- * 16 and 32 bits. All launches go to gpu->stream and do not synchronise; all d_ pointers are device
- * memory of the caller. */
+ * 16 and 32 bits. */
 #pragma once
 
 #include "gpu/device/device.cuh"
@@ -46,9 +45,8 @@ size_t qfz_gpu_ha4_bytes(int bits, int32_t h, int32_t w);
 qfz_status qfz_gpu_ha4(qfz_gpu *gpu, int bits, const qfz_gpu_segments *segments, void *d_scratch,
                        uint32_t *d_root);
 
-/* HA4's first two kernels. d_bits receives two words for each 64 pixels of a row (segments.cuh).
- * d_parent receives, at the start of each segment, the parent that leads to the first pixel of its
- * region. */
+/* HA4's first two kernels. d_bits receives two words for each 64 pixels of a row (segments.cuh),
+ * d_parent, at starts of segments, the parents that lead to their regions' first pixels. */
 template <typename WORD> struct qfz_row_bits;
 qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_segments *segments,
                               qfz_row_bits<uint64_t> *d_bits, uint32_t *d_parent);

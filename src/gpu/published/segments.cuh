@@ -11,8 +11,7 @@
 
 static constexpr unsigned QFZ_ALL_LANES = 0xffffffffu;
 
-/* Bit i: pixel i of the chunk is valid; is joined to the pixel on its left, also if that is in the
- * chunk before. */
+/* Bit i: pixel i is valid; is joined to the pixel on its left, perhaps of the chunk before. */
 template <typename WORD> struct __align__(2 * sizeof(WORD)) qfz_row_bits
 {
     WORD valid, joined;

@@ -42,8 +42,7 @@ static QFZ_DEVICE uint32_t least_around(const uint32_t *label, int index, uint32
 
 /* Kernel 1. Labels are local indices. Each round links the root of every pixel's label to the least
  * label around the pixel, then flattens. Labels only decrease, so the rounds end. Then joined
- * pixels have equal labels, and the label of a component is its least index, which nothing can
- * lower. */
+ * pixels have equal labels, and a component's label is its least index. */
 template <bool EIGHT, typename SOURCE>
 static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS, 4)
     k_solve_tiles(SOURCE source, uint32_t *parent)

@@ -13,9 +13,8 @@
 #include "core/level.h"
 
 /* An entry of the list of open edges: bits 0-8 and 16-24 two vertices, counted from the block's
- * first; bits 9-14 x and 25-30 y of the pixel where the edge starts; bit 31 set: the edge leads
- * down, else right. The level from its pixels up to these vertices is already stored at the edge's
- * place in the saliency planes. */
+ * first; bits 9-14 x and 25-30 y of the pixel where the edge starts; bit 31: the edge leads down,
+ * else right. Its place in the planes has the level from its pixels up to these vertices. */
 enum {
     QFZ_OPEN_ROOM = QFZ_FOREST_BLOCK_PX / 2,
     QFZ_OPEN_VERTEX = 0x1ff,
@@ -45,9 +44,8 @@ struct vertex_map {
     int32_t h, n_words;
 };
 
-/* The results of all blocks: a forest whose arrays top, comp and hooks are not filled, and whose
- * block[b] is (first vertex; number of open edges << 16 | number of vertices), and what the query
- * needs besides. */
+/* The results of all blocks: a forest without top, comp and hooks, whose block[b] is (first vertex;
+ * number of open edges << 16 | number of vertices), and what the query needs besides. */
 typedef struct qfz_saliency_blocks {
     qfz_gpu_forest forest;
     /* QFZ_OPEN_ROOM open edges a block. A block with more open edges, or with eight neighbours,
@@ -73,10 +71,9 @@ QFZ_DEVICE vertex_map vertices_at(const qfz_gpu_forest &f, const qfz_block_box &
 }
 
 /* Runs the rounds in all blocks, by a variant of the block solver (boruvka_parts.cuh): fills
- * blocks->forest, and blocks->open (and moved) for the query. d_saliency: the planes of
- * boruvka.cuh; the saliency of edges that are closed inside a block is written to it, other places
- * are written later by the query. NULL: only the forest is wanted, and blocks->open is not
- * written. */
+ * blocks->forest, and blocks->open (and moved) for the query. d_saliency, the planes of
+ * boruvka.cuh, receives the saliency of edges closed inside a block, the query writes the others.
+ * NULL: the forest alone is wanted; blocks->open is not written. */
 template <typename WAY>
 qfz_status qfz_saliency_solve(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_saliency_blocks *blocks, void *d_saliency);

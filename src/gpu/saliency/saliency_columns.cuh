@@ -49,8 +49,7 @@ QFZ_DEVICE uint32_t meet(const query_columns<T, N> &columns, uint32_t u, uint32_
     return (uint32_t)max(columns.level[d][u], columns.level[d][v]);
 }
 
-/* Climbs from the last state on; returns the greater of `level` and the greatest level on the
- * way. */
+/* Climbs from the last state on; the greater of `level` and the greatest level on the way. */
 template <typename T, int N>
 QFZ_DEVICE uint32_t climb_on(const query_columns<T, N> &columns, const uint2 *__restrict__ up,
                              uint32_t u, uint32_t v, uint32_t level)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_eight_block.cu - the blocks of saliency.cuh for eight neighbours and levels of 16 bits.
- */
+/* saliency_eight_block.cu - the blocks of saliency.cuh: eight neighbours, levels of 16 bits. */
 #include "gpu/forest/eight_collect.cuh"
 #include "gpu/saliency/saliency_out.cuh"
 

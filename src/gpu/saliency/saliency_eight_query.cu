@@ -23,8 +23,7 @@ enum {
 };
 static_assert((int)QFZ_VERTICES < (int)QFZ_OPEN_INVALID, "a vertex, or none");
 
-/* The edges of a square a b / c d, as bits of masks and indices of arrays: a - b, a - c, a - d, b -
- * c, the order of the planes. */
+/* A square's edges as bits and indices: a - b, a - c, a - d, b - c, the order of the planes. */
 static const uint32_t AB = 1u << QFZ_RIGHT, AC = 1u << QFZ_BELOW, AD = 1u << QFZ_BELOW_RIGHT,
                       BC = 1u << QFZ_BELOW_LEFT;
 
@@ -109,8 +108,7 @@ QFZ_DEVICE void close_all(const query_work<T> &w, const square &s, uint32_t rest
     }
 }
 
-/* Postpones the remaining edges of a lane's square. All lanes of a warp call; rest is 0 in lanes
- * without any. */
+/* Postpones a lane's remaining edges, rest, which may be none. All lanes of a warp call. */
 template <typename T>
 QFZ_DEVICE void postpone(const query_work<T> &w, const square &s, uint32_t rest)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* saliency_eight_wide_block.cu - the blocks of saliency.cuh for eight neighbours and levels of 32
- * bits. */
+/* saliency_eight_wide_block.cu - the blocks of saliency.cuh: eight neighbours, 32 bits. */
 #include "gpu/forest/eight_wide_pixels.cuh"
 #include "gpu/saliency/saliency_out.cuh"
 

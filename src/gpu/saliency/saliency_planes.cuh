@@ -3,8 +3,7 @@
  *
  * Levels of 16 bits are copied to shared memory: almost every 32 bytes of the planes contain open
  * edges, so whole rows are read and written once, and scattered accesses stay in shared memory.
- * Levels of 32 bits do not fit; they are raised in the planes by atomic operations without being
- * read. */
+ * Levels of 32 bits do not fit; atomic operations raise them in the planes, unread. */
 #pragma once
 
 #include <cuda_pipeline_primitives.h>

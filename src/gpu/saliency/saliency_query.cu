@@ -26,8 +26,7 @@ namespace
 template <typename T> struct query_memory {
     query_planes<T, 2> planes;
     query_columns<T, COLUMNS> columns;
-    uint32_t postponed[POSTPONED], n_postponed; /* as in the list of open edges, but with columns in
-                                                 * place of vertices */
+    uint32_t postponed[POSTPONED], n_postponed; /* in the list's form, with columns for vertices */
 };
 
 template <typename T> struct query_work {
@@ -79,9 +78,8 @@ template <typename T> QFZ_DEVICE void postpone(const query_work<T> &w, uint32_t 
         climb_edge(w, edge);
 }
 
-/* Raises the levels of the first n of N edges to the minimax levels of their columns; edges that do
- * not meet in the tables are postponed. All look-ups come before the first store, so that they
- * overlap. */
+/* Raises the levels of the first n of N edges to their columns' minimax levels; those that do not
+ * meet there are postponed. All look-ups come before the first store, so that they overlap. */
 template <int N, typename T>
 QFZ_DEVICE void close_edges(const query_work<T> &w, const uint32_t edge[N], uint32_t n)
 {
@@ -113,8 +111,7 @@ QFZ_DEVICE int2 leaving_place(int i) /* x, y */
 }
 
 struct leaving_edge {
-    uint32_t own, level; /* own: the column where the edge starts, or QFZ_NONE if there is no such
-                          * edge */
+    uint32_t own, level; /* own: the edge's first column; QFZ_NONE: no edge */
 };
 
 /* The entries of the rims for the two ends of the i-th leaving edge. */

@@ -42,8 +42,7 @@ struct level_tables {
     uint32_t n, first, end, n_rounds;
 };
 
-/* Makes as many tables as there is room for, the last one for round end - 1, by following each
- * component's hooks. */
+/* Makes as many tables as fit, the last for round end - 1, by following components' hooks. */
 template <typename WORK> QFZ_DEVICE void make_tables(WORK &w, level_tables &t, uint32_t end)
 {
     typedef typename WORK::KEY KEY;
@@ -115,8 +114,7 @@ QFZ_DEVICE void list_open(WORK &w, uint32_t right, uint32_t down,
     }
 }
 
-/* Stores the list of open edges or, if it had no room, every pixel's vertex. Begins with a
- * barrier. */
+/* Stores the open edges or, where too many, every pixel's vertex. Begins with a barrier. */
 template <typename WORK, typename SETTLED_PX>
 QFZ_DEVICE void store_open(const WORK &w, typename WORK::KEY *table, const SETTLED_PX &s,
                            uint32_t *open)

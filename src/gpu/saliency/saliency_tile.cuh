@@ -12,8 +12,7 @@
  * largest value of the type where there is no edge inside the tile. The type is uint16_t for narrow
  * edges (qfz_gpu_is_narrow()), else uint32_t; an existing edge may have the largest value, too. The
  * planes lie in d_memory, which has qfz_gpu_saliency_bytes(): 1.5 bytes a pixel more than the
- * planes for wide edges of eight neighbours, else 5.5 to 7. Kernels are launched on gpu->stream; no
- * function synchronises. */
+ * planes for wide edges of eight neighbours, else 5.5 to 7. */
 size_t qfz_gpu_saliency_bytes(const qfz_gpu_edges *edges, int64_t n_external);
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
                             void *d_memory, void **d_saliency);

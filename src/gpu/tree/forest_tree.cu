@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* forest_tree.cu - memory and order of the steps, and the nodes whose top is a vertex of the graph
- * of all blocks. */
+/* forest_tree.cu - memory, the order of the steps, and nodes whose top is a vertex. */
 #include "gpu/device/collective.cuh"
 #include "gpu/tree/forest_tree_parts.cuh"
 

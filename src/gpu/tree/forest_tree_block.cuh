@@ -15,8 +15,7 @@ enum {
  * vertex, for the lowest node of that vertex. */
 enum { NOWHERE = 0xffff, LOWEST_OF = 0x8000 };
 
-/* The component and the level of the hook of pixel p of the box; then the level of its k-th pixel.
- */
+/* The component and level of the hook of the box's pixel p; the level of its k-th pixel. */
 template <typename TOP>
 QFZ_DEVICE uint16_t *comp_of(const qfz_gpu_forest &forest, qfz_block_box box, uint32_t p)
 {

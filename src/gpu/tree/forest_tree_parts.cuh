@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* forest_tree_parts.cuh - pairs, and the launchers of the steps inside blocks, for both files of
- * forest_tree.cuh. */
+/* forest_tree_parts.cuh - pairs, and the launchers of the steps inside blocks. */
 #pragma once
 
 #include "gpu/forest/boruvka_parts.cuh"
