@@ -21,20 +21,16 @@ static_assert((int)PLACES == 8 && (int)ROWS == 2, "16 bytes of places and of row
 static QFZ_DEVICE uint32_t flatten_places(uint32_t *parent, const uint32_t px[PLACES])
 {
     uint32_t up[PLACES], top[PLACES], open = 0, roots = 0, moved = 0;
-#pragma unroll
-    for (int k = 0; k < PLACES; k++)
+    QFZ_EACH (k, PLACES)
         up[k] = px[k] == QFZ_NONE ? QFZ_NONE : qfz_peek(parent + px[k]);
-#pragma unroll
-    for (int k = 0; k < PLACES; k++) {
+    QFZ_EACH (k, PLACES) {
         if (px[k] == QFZ_NONE) continue;
         (up[k] == px[k] ? roots : open) |= 1u << k;
     }
     while (open) { /* ends: parents decrease */
-#pragma unroll
-        for (int k = 0; k < PLACES; k++)
+        QFZ_EACH (k, PLACES)
             top[k] = open >> k & 1 ? qfz_peek(parent + up[k]) : up[k];
-#pragma unroll
-        for (int k = 0; k < PLACES; k++) {
+        QFZ_EACH (k, PLACES) {
             if (!(open >> k & 1)) continue;
             if (top[k] == up[k])
                 open ^= 1u << k;
@@ -43,8 +39,7 @@ static QFZ_DEVICE uint32_t flatten_places(uint32_t *parent, const uint32_t px[PL
             up[k] = top[k];
         }
     }
-#pragma unroll
-    for (int k = 0; k < PLACES; k++)
+    QFZ_EACH (k, PLACES)
         if (moved >> k & 1) qfz_in_global::write(parent + px[k], up[k]);
     return roots;
 }
@@ -64,8 +59,7 @@ static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
     const uint32_t two[PLACES / 2] = {eight.x, eight.y, eight.z, eight.w};
     uint32_t before = __shfl_up_sync(0xffffffffu, eight.w >> 16, 1), px[PLACES];
     if (lane == 0) before = NO_PLACE;
-#pragma unroll
-    for (int k = 0; k < PLACES; k++) {
+    QFZ_EACH (k, PLACES) {
         const uint32_t place = two[k / 2] >> k % 2 * 16 & 0xffff;
         px[k] = place == NO_PLACE || place == before ? QFZ_NONE : px_of(at, block, place);
         before = place;
@@ -75,8 +69,7 @@ static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
     uint4 *const mine = reinterpret_cast<uint4 *>(on_ring[warp]) + lane;
     *mine = inner;
     __syncwarp();
-#pragma unroll
-    for (int k = 0; k < PLACES; k++) {
+    QFZ_EACH (k, PLACES) {
         const uint32_t place = two[k / 2] >> k % 2 * 16 & 0xffff;
         if (roots >> k & 1) atomicOr(on_ring[warp] + place / QFZ_WARP, 1u << place % QFZ_WARP);
     }
@@ -117,8 +110,7 @@ static QFZ_DEVICE void write_fours(const layout &at, const block_place &block,
         const uint32_t starts = runs.starts[i] >> shift, valid = runs.valid[i] >> shift;
         uint32_t run = runs.before[i] + (uint32_t)__popc(runs.starts[i] & (up_to(shift) >> 1)) - 1;
         uint32_t px[FOUR];
-#pragma unroll
-        for (int k = 0; k < FOUR; k++) {
+        QFZ_EACH (k, FOUR) {
             run += starts >> k & 1;
             px[k] = valid >> k & 1 ? runs.label[run] : (uint32_t)OUT::INVALID;
         }

@@ -195,8 +195,7 @@ struct labels_out {
             else
                 first_px[region] = px_of(at, block, place);
         }
-#pragma unroll
-        for (int k = 0; k < RING_EACH; k++) {
+        QFZ_EACH (k, RING_EACH) {
             const uint32_t place = own.place[k];
             if (place == NO_PLACE) continue; /* several threads may have the same place */
             atomicExch(runs->label + run_at(*runs, place / QFZ_WARP, (int)(place % QFZ_WARP)),

@@ -47,8 +47,7 @@ QFZ_DEVICE void read_words(const SOURCE &source, const block_place &block,
     const int row = 2 * ((int)threadIdx.x / PIECES), column = (int)threadIdx.x % PIECES;
     qfz_piece pieces[2];
     source.template read<EIGHT>(block.y + row, block.x + column * QFZ_PIECE, pieces);
-#pragma unroll
-    for (int k = 0; k < 2; k++) {
+    QFZ_EACH (k, 2) {
         const int i = (row + k) * PIECES + column;
         reinterpret_cast<uint16_t *>(words->valid)[i] = (uint16_t)pieces[k].valid;
         reinterpret_cast<uint16_t *>(words->joins.right)[i] = (uint16_t)pieces[k].right;

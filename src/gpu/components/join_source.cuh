@@ -32,8 +32,7 @@ QFZ_DEVICE uint32_t qfz_top_bits(const uint32_t bytes[4])
 QFZ_DEVICE uint32_t qfz_bits_of(const uint32_t bytes[4], int b)
 {
     uint32_t top[4];
-#pragma unroll
-    for (int k = 0; k < 4; k++)
+    QFZ_EACH (k, 4)
         top[k] = bytes[k] << (7 - b) & 0x80808080u;
     return qfz_top_bits(top);
 }
@@ -49,8 +48,7 @@ QFZ_DEVICE uint32_t qfz_nonzero_bytes(uint32_t bytes)
 /* N words from an address that is a multiple of 16. */
 template <int N> QFZ_DEVICE void qfz_load_fours(const void *at, uint32_t words[N])
 {
-#pragma unroll
-    for (int k = 0; k < N / 4; k++) {
+    QFZ_EACH (k, N / 4) {
         const uint4 four = __ldg(static_cast<const uint4 *>(at) + k);
         words[4 * k] = four.x;
         words[4 * k + 1] = four.y;
@@ -67,8 +65,7 @@ template <int N, int PX_BYTES> QFZ_DEVICE void qfz_load_words(const void *at, ui
     const uint32_t *const from =
         reinterpret_cast<const uint32_t *>(static_cast<const char *>(at) - beyond);
     uint32_t word = __ldg(from);
-#pragma unroll
-    for (int k = 0; k < N; k++) {
+    QFZ_EACH (k, N) {
         const uint32_t next = k + 1 < N || beyond ? __ldg(from + k + 1) : 0;
         words[k] = __funnelshift_r(word, next, 8 * beyond);
         word = next;
@@ -93,16 +90,14 @@ QFZ_DEVICE void qfz_load_piece(const T *at, int32_t n, uint32_t *words)
     enum { N = QFZ_PIECE * sizeof(T) / 4, EACH = 4 / sizeof(T) };
     /* the last word of narrow pixels may include some that follow */
     const int32_t whole = QFZ_PIECE + (EACH == 1 ? 0 : 3);
-#pragma unroll
-    for (int k = 0; k < N; k++)
+    QFZ_EACH (k, N)
         words[k] = 0;
     if (ALIGNED) {
         if (n > 0) qfz_load_fours<N>(at, words);
     } else if (n >= whole) {
         qfz_load_words<N, (int)sizeof(T)>(at, words);
     } else {
-#pragma unroll
-        for (int i = 0; i < QFZ_PIECE; i++)
+        QFZ_EACH (i, QFZ_PIECE)
             if (i < n) words[i / EACH] |= qfz_px_bits(__ldg(at + i)) << 8 * sizeof(T) * (i % EACH);
     }
 }
@@ -117,8 +112,7 @@ struct qfz_joins_source {
     template <bool ALIGNED>
     QFZ_DEVICE void load(int32_t y, int32_t x, uint32_t bytes[2][4], uint32_t after[2]) const
     {
-#pragma unroll
-        for (int k = 0; k < 2; k++) {
+        QFZ_EACH (k, 2) {
             const uint8_t *const at = joins + (int64_t)(y + k) * w + x;
             const int32_t n = y + k < h ? w - x : 0;
             qfz_load_piece<ALIGNED>(at, n, bytes[k]);
@@ -133,8 +127,7 @@ struct qfz_joins_source {
             load<true>(y, x, bytes, after);
         else
             load<false>(y, x, bytes, after);
-#pragma unroll
-        for (int k = 0; k < 2; k++) {
+        QFZ_EACH (k, 2) {
             pieces[k].valid = qfz_bits_of(bytes[k], 7);
             pieces[k].right = qfz_bits_of(bytes[k], QFZ_RIGHT);
             pieces[k].below = qfz_bits_of(bytes[k], QFZ_BELOW);
@@ -162,8 +155,7 @@ template <typename T> struct qfz_join_window {
         } all;
         px[QFZ_PIECE] = n > QFZ_PIECE ? __ldg(at + QFZ_PIECE) : T(0);
         qfz_load_piece<ALIGNED>(at, n, all.words);
-#pragma unroll
-        for (int i = 0; i < QFZ_PIECE; i++)
+        QFZ_EACH (i, QFZ_PIECE)
             px[i] = all.px[i];
     }
 
@@ -172,8 +164,7 @@ template <typename T> struct qfz_join_window {
                                     const NEAR &is_near)
     {
         uint32_t bits = 0;
-#pragma unroll
-        for (int i = 0; i < QFZ_PIECE; i++)
+        QFZ_EACH (i, QFZ_PIECE)
             bits |= (uint32_t)is_near(a.px[i + A], b.px[i + B]) << i;
         return bits;
     }
@@ -199,8 +190,7 @@ template <> struct qfz_join_window<uint8_t> {
                                     const NEAR &is_near)
     {
         uint32_t near[4];
-#pragma unroll
-        for (int k = 0; k < 4; k++)
+        QFZ_EACH (k, 4)
             near[k] = is_near.four(a.template shifted<A>(k), b.template shifted<B>(k));
         return qfz_top_bits(near);
     }
@@ -209,8 +199,7 @@ template <> struct qfz_join_window<uint8_t> {
     QFZ_DEVICE uint32_t nonzero() const
     {
         uint32_t bytes[4];
-#pragma unroll
-        for (int k = 0; k < 4; k++)
+        QFZ_EACH (k, 4)
             bytes[k] = qfz_nonzero_bytes(word[k]);
         return qfz_top_bits(bytes) | (after ? 1u << QFZ_PIECE : 0);
     }
@@ -276,8 +265,7 @@ template <typename T, typename NEAR> struct qfz_band_source {
 
     template <bool ALIGNED> QFZ_DEVICE void load(int32_t y, int32_t x, rows *from) const
     {
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
+        QFZ_EACH (k, 3) {
             const int64_t p = (int64_t)(y + k) * w + x;
             const int32_t n = y + k < h ? w - x : 0;
             from->px[k].template load<ALIGNED>(pixels + p, n);
@@ -301,11 +289,9 @@ template <typename T, typename NEAR> struct qfz_band_source {
             load<true>(y, x, &from);
         else
             load<false>(y, x, &from);
-#pragma unroll
-        for (int k = 0; k < 3; k++)
+        QFZ_EACH (k, 3)
             there[k] = valid ? from.mask[k].nonzero() : inside(y + k < h ? w - x : 0);
-#pragma unroll
-        for (int k = 0; k < 2; k++) {
+        QFZ_EACH (k, 2) {
             const qfz_join_window<T> &a = from.px[k], &b = from.px[k + 1];
             const uint32_t own = there[k] & all, next = there[k] >> 1, to = there[k + 1];
             pieces[k].valid = own;

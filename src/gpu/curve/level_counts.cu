@@ -67,8 +67,7 @@ template <typename TOP> struct some_tops {
 
     QFZ_DEVICE void load(const qfz_gpu_forest &forest, qfz_block_box box)
     {
-#pragma unroll
-        for (int k = 0; k < EACH; k++) {
+        QFZ_EACH (k, EACH) {
             const int p = (int)threadIdx.x + k * THREADS, y = p / QFZ_SIDE, x = p % QFZ_SIDE;
             const bool is = y < box.h && x < box.w;
             comp[k] = is ? qfz_comps<TOP>(forest, box, y)[x] : (uint32_t)QFZ_NO_COMP;
@@ -94,12 +93,10 @@ static QFZ_DEVICE void add_pixels(const qfz_gpu_forest &forest, qfz_block_box bo
         m.least[c] = QFZ_NONE;
     px.load(forest, box);
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         if (px.comp[k] != QFZ_NO_COMP) qfz_lower(&m.least[px.comp[k]], px.top[k]);
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         const bool is = px.comp[k] != QFZ_NO_COMP && !leaves_out(&m.least[px.comp[k]], px.top[k]);
         out.add(m.low, is, px.top[k]);
     }

@@ -13,8 +13,7 @@ QFZ_DEVICE void qfz_sums_before(uint32_t (&values)[N], uint32_t *sums, uint32_t 
     enum { WARPS = THREADS / QFZ_WARP };
     const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
     uint32_t sum[N];
-#pragma unroll
-    for (int k = 0; k < N; k++) {
+    QFZ_EACH (k, N) {
         sum[k] = values[k];
 #pragma unroll
         for (int step = 1; step < QFZ_WARP; step *= 2) {
@@ -24,12 +23,10 @@ QFZ_DEVICE void qfz_sums_before(uint32_t (&values)[N], uint32_t *sums, uint32_t 
         if (lane == QFZ_WARP - 1) sums[k * WARPS + warp] = sum[k];
     }
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < N; k++) {
+    QFZ_EACH (k, N) {
         uint32_t before = sum[k] - values[k];
         totals[k] = 0;
-#pragma unroll
-        for (int i = 0; i < WARPS; i++) {
+        QFZ_EACH (i, WARPS) {
             if (i < warp) before += sums[k * WARPS + i];
             totals[k] += sums[k * WARPS + i];
         }

@@ -24,6 +24,9 @@ enum { QFZ_WARP = 32 };
  * static or in an unnamed namespace, because two of these files may have functions of one name. */
 #define QFZ_DEVICE __device__ __forceinline__
 
+/* for (int i = 0; i < n; i++), unrolled: what i indexes can be in registers. n is a constant. */
+#define QFZ_EACH(i, n) _Pragma("unroll") for (int i = 0; i < (n); i++)
+
 /* A stream of one device, and the error that functions fill in; err is not NULL during a call. */
 typedef struct qfz_gpu {
     cudaStream_t stream;

@@ -40,13 +40,11 @@ QFZ_DEVICE void load_four(const T *row, int32_t x, int32_t w, bool aligned, T fo
 {
     if (aligned) {
         const quad<T> all = *reinterpret_cast<const quad<T> *>(row + x);
-#pragma unroll
-        for (int i = 0; i < FOUR; i++)
+        QFZ_EACH (i, FOUR)
             four[i] = all.px[i];
         return;
     }
-#pragma unroll
-    for (int i = 0; i < FOUR; i++)
+    QFZ_EACH (i, FOUR)
         four[i] = x + i < w ? row[x + i] : T(0);
 }
 
@@ -68,15 +66,13 @@ static QFZ_DEVICE uint32_t valid_bits(const plane_view &view, int32_t y, int32_t
 {
     if (y >= view.h) return 0;
     uint32_t there = 0;
-#pragma unroll
-    for (int i = 0; i < FOUR + 2; i++)
+    QFZ_EACH (i, FOUR + 2)
         there |= (x - 1 + i >= 0 && x - 1 + i < view.w ? 1u : 0) << i;
     if (!view.valid) return there;
     row_part<uint8_t> row;
     uint32_t bits = 0;
     row.load(view.valid + (int64_t)y * view.w, x, view.w, view.aligned);
-#pragma unroll
-    for (int i = 0; i < FOUR + 2; i++)
+    QFZ_EACH (i, FOUR + 2)
         bits |= (row.px[i] ? 1u : 0) << i;
     return bits & there;
 }
@@ -99,8 +95,7 @@ static QFZ_DEVICE void find_levels(const plane_view &view, const T *pixels, int3
 {
     typedef qfz_level<T, DISTANCE, WEIGHTED> level_of;
     typename level_of::type sum[DIRS * FOUR];
-#pragma unroll
-    for (int k = 0; k < DIRS * FOUR; k++)
+    QFZ_EACH (k, DIRS * FOUR)
         sum[k] = typename level_of::type();
     const T *row = pixels + (int64_t)y * view.w;
     for (int band = 0; band < view.n_bands; band++, row += (int64_t)view.h * view.w) {
@@ -112,16 +107,14 @@ static QFZ_DEVICE void find_levels(const plane_view &view, const T *pixels, int3
             below.load(row + view.w, x, view.w, view.aligned);
         else
             below = here;
-#pragma unroll
-        for (int k = 0; k < DIRS * FOUR; k++) {
+        QFZ_EACH (k, DIRS * FOUR) {
             const int d = k / FOUR, i = 1 + k % FOUR;
             const int dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
             const T there = d == QFZ_RIGHT ? here.px[i + 1] : below.px[i + dx];
             sum[k] = level_of::fold(sum[k], here.px[i], there, weight);
         }
     }
-#pragma unroll
-    for (int k = 0; k < DIRS * FOUR; k++)
+    QFZ_EACH (k, DIRS * FOUR)
         levels[k] = level_of::end(sum[k]);
 }
 
@@ -133,8 +126,7 @@ static QFZ_DEVICE void set_zeroed(const plane_view &view, int32_t y, int32_t x,
     row_part<uint8_t> row;
     if (!view.zeroed) return;
     row.load(view.zeroed + (int64_t)y * view.w, x, view.w, view.aligned);
-#pragma unroll
-    for (int k = 0; k < DIRS * FOUR; k++)
+    QFZ_EACH (k, DIRS * FOUR)
         if (row.px[1 + k % FOUR] >> k / FOUR & 1) levels[k] = 0;
 }
 
@@ -144,14 +136,12 @@ static QFZ_DEVICE void store_four(T *row, int32_t x, int32_t w, bool aligned, co
 {
     if (aligned) {
         quad<T> all;
-#pragma unroll
-        for (int i = 0; i < FOUR; i++)
+        QFZ_EACH (i, FOUR)
             all.px[i] = four[i];
         *reinterpret_cast<quad<T> *>(row + x) = all;
         return;
     }
-#pragma unroll
-    for (int i = 0; i < FOUR; i++)
+    QFZ_EACH (i, FOUR)
         if (x + i < w) row[x + i] = four[i];
 }
 
@@ -161,11 +151,9 @@ static QFZ_DEVICE void store_joins(const plane_view &view, const planes_out &out
 {
     const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
     uint8_t joins[FOUR];
-#pragma unroll
-    for (int i = 0; i < FOUR; i++) {
+    QFZ_EACH (i, FOUR) {
         uint32_t bits = from >> (1 + i) & 1 ? QFZ_JOIN_VALID : 0;
-#pragma unroll
-        for (int d = 0; d < DIRS; d++)
+        QFZ_EACH (d, DIRS)
             if ((edge_bits(from, to, d) >> i & 1) && levels[d * FOUR + i] <= out.alpha_level)
                 bits |= 1u << d;
         joins[i] = (uint8_t)bits;
@@ -178,11 +166,9 @@ static QFZ_DEVICE void store_levels(const plane_view &view, const planes_out &ou
                                     int32_t x, const uint32_t *levels)
 {
     const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
-#pragma unroll
-    for (int d = 0; d < DIRS; d++) {
+    QFZ_EACH (d, DIRS) {
         uint32_t four[FOUR];
-#pragma unroll
-        for (int i = 0; i < FOUR; i++)
+        QFZ_EACH (i, FOUR)
             four[i] = edge_bits(from, to, d) >> i & 1 ? levels[d * FOUR + i] : QFZ_NONE;
         store_four(out.levels + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned, four);
     }
@@ -227,8 +213,7 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
 {
     walk(view, [&](int32_t y, int32_t x) {
         uint32_t levels[DIRS * FOUR];
-#pragma unroll
-        for (int d = 0; d < DIRS; d++)
+        QFZ_EACH (d, DIRS)
             load_four(view.edges + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned,
                       levels + d * FOUR);
         store<DIRS>(view, out, y, x, levels);
@@ -244,8 +229,7 @@ static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
         uint32_t levels[DIRS * FOUR];
         row_part<uint8_t> own;
         own.load(pixels + (int64_t)y * view.w, x, view.w, view.aligned);
-#pragma unroll
-        for (int k = 0; k < DIRS * FOUR; k++)
+        QFZ_EACH (k, DIRS * FOUR)
             levels[k] = own.px[1 + k % FOUR] >> k / FOUR & 1 ? 0 : QFZ_NONE;
         store_joins<DIRS>(view, out, y, x, levels);
     });

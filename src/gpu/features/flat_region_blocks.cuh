@@ -75,8 +75,7 @@ QFZ_DEVICE uint32_t bits_of_codes(const uint4 &eight, int bit)
 {
     const uint32_t two[4] = {eight.x, eight.y, eight.z, eight.w};
     uint32_t bits = 0;
-#pragma unroll
-    for (int k = 0; k < 4; k++)
+    QFZ_EACH (k, 4)
         bits |= (two[k] >> bit & 1) << 2 * k | (two[k] >> (16 + bit) & 1) << (2 * k + 1);
     return bits;
 }

@@ -18,11 +18,9 @@ template <int DIGITS, int WORDS>
 QFZ_DEVICE void words_of(const table &t, uint32_t entry, int first, uint64_t words[WORDS])
 {
     int64_t carry = 0;
-#pragma unroll
-    for (int i = 0; i < WORDS; i++) {
+    QFZ_EACH (i, WORDS) {
         words[i] = 0;
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
+        QFZ_EACH (k, 4) {
             const int digit = 4 * i + k;
             if (digit < DIGITS)
                 carry += (int32_t)t.words[(uint32_t)(first + digit) * t.capacity + entry];
@@ -37,8 +35,7 @@ QFZ_DEVICE void words_of(const table &t, uint32_t entry, int first, uint64_t wor
 template <int WORDS> QFZ_DEVICE void add_words(uint64_t *sum, const uint64_t words[WORDS])
 {
     uint64_t carry = 0;
-#pragma unroll
-    for (int i = 0; i < WORDS; i++) {
+    QFZ_EACH (i, WORDS) {
         const uint64_t more = words[i] + carry;
         carry = more < carry;
         if (!more) continue;
@@ -101,8 +98,7 @@ template <typename T> struct sums_out {
             add_words<WORDS>(sum, words);
             return;
         }
-#pragma unroll
-        for (int i = 0; i < WORDS; i++)
+        QFZ_EACH (i, WORDS)
             sum[i] = words[i];
     }
 };

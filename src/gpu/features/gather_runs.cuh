@@ -88,8 +88,7 @@ template <typename T, int WHAT> struct part {
 
     QFZ_DEVICE void clear()
     {
-#pragma unroll
-        for (int i = 0; i < WORDS; i++)
+        QFZ_EACH (i, WORDS)
             word[i] = nothing(i);
     }
 };
@@ -129,8 +128,7 @@ QFZ_DEVICE int find_entry(const table &t, uint32_t label, bool *is_new)
 template <typename T, int WHAT>
 QFZ_DEVICE void store_part(const table &t, int entry, const part<T, WHAT> &some)
 {
-#pragma unroll
-    for (int i = 0; i < part<T, WHAT>::WORDS; i++)
+    QFZ_EACH (i, (part<T, WHAT>::WORDS))
         t.words[(uint32_t)i * t.capacity + (uint32_t)entry] = some.word[i];
 }
 
@@ -140,8 +138,7 @@ template <typename T, int WHAT>
 QFZ_DEVICE void add_part(const table &t, int entry, const part<T, WHAT> &some)
 {
     typedef part<T, WHAT> P;
-#pragma unroll
-    for (int i = 0; i < P::WORDS; i++) {
+    QFZ_EACH (i, P::WORDS) {
         uint32_t *const word = t.words + (uint32_t)i * t.capacity + (uint32_t)entry;
         const uint32_t more = some.word[i];
         if (P::is_direct(i)) continue;
@@ -170,8 +167,7 @@ QFZ_DEVICE void add_parts(const table &t, int entry, part<T, WHAT> some)
     const bool same = entry == __shfl_sync(full_warp, entry, leader);
     if (__popc(__ballot_sync(full_warp, same)) >= MANY) {
         const bool leads = (int)threadIdx.x % QFZ_WARP == leader;
-#pragma unroll
-        for (int i = 0; i < P::WORDS; i++) {
+        QFZ_EACH (i, P::WORDS) {
             if (P::is_direct(i)) continue;
             const uint32_t mine = same ? some.word[i] : P::nothing(i);
             const uint32_t all = P::is_least(i)      ? qfz_warp_min(mine)
@@ -216,8 +212,7 @@ QFZ_DEVICE void add_values(const T *__restrict__ values, int n, part<T, WHAT> *s
         if (sizeof(T) < 4)
             square += (decltype(square))(wide * wide);
         else
-#pragma unroll
-            for (int k = 0; k < digits_of<T>::SQUARE; k++)
+            QFZ_EACH (k, digits_of<T>::SQUARE)
                 some->word[P::SQUARE + k] +=
                     (uint32_t)((uint64_t)(wide * wide) >> k * DIGIT_BITS) & DIGIT;
     }
@@ -315,13 +310,11 @@ QFZ_DEVICE void find_runs(const tile_view &tile, int32_t block_y, int32_t block_
     const uint32_t *const from = tile.label + (int64_t)(block_y + (int32_t)row) * tile.w + block_x;
     const int32_t h = tile.h - block_y - (int32_t)row, w = tile.w - block_x - (int32_t)lane;
     uint32_t label[N], starts[N], joined[N], n = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++)
+    QFZ_EACH (i, N)
         label[i] = i / HALVES < h && i % HALVES * QFZ_WARP < w
                        ? __ldg(from + i / HALVES * tile.w + i % HALVES * QFZ_WARP + (int)lane)
                        : 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) {
+    QFZ_EACH (i, N) {
         if (!is_selected(wanted, label[i])) label[i] = 0;
         const uint32_t left = __shfl_up_sync(full_warp, label[i], 1);
         joined[i] = __ballot_sync(full_warp, label[i] && label[i] == left && lane % PIECE);
@@ -331,8 +324,7 @@ QFZ_DEVICE void find_runs(const tile_view &tile, int32_t block_y, int32_t block_
     uint32_t at = 0;
     if (lane == 0) at = atomicAdd(b.n_runs, n);
     at = __shfl_sync(full_warp, at, 0);
-#pragma unroll
-    for (int i = 0; i < N; i++) {
+    QFZ_EACH (i, N) {
         if (starts[i] >> lane & 1) {
             const uint32_t more = (uint32_t)__ffs((int)~(joined[i] >> lane >> 1)) - 1;
             const uint32_t place = (row + i / HALVES) * SIDE + i % HALVES * QFZ_WARP + lane;
@@ -360,8 +352,7 @@ QFZ_DEVICE void add_pixels(const tile_view &tile, const T *values, int32_t block
     }
     if (WHAT & HAS_AREA) {
         const uint64_t area = tile.areas.d_row[block_y + (int32_t)y];
-#pragma unroll
-        for (int i = 0; i < AREA_DIGITS; i++)
+        QFZ_EACH (i, AREA_DIGITS)
             some->word[P::AREA + i] = n * ((uint32_t)(area >> i * DIGIT_BITS) & DIGIT);
     }
     if (WHAT & (HAS_SUM | HAS_SPREAD)) add_values(values, (int)n, some);

@@ -22,8 +22,7 @@ static QFZ_DEVICE uint32_t roots_at(const uint32_t *root, int64_t p, int64_t n)
 {
     uint32_t bits = 0;
     if (p + MINE <= n) {
-#pragma unroll
-        for (int k = 0; k < MINE / AT_ONCE; k++) {
+        QFZ_EACH (k, MINE / AT_ONCE) {
             const uint4 four = __ldg(reinterpret_cast<const uint4 *>(root + p) + k);
             const uint32_t at = (uint32_t)p + (uint32_t)(k * AT_ONCE);
             bits |= (uint32_t)((four.x == at) | (four.y == at + 1) << 1 | (four.z == at + 2) << 2 |

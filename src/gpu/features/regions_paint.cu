@@ -87,13 +87,11 @@ static __global__ void __launch_bounds__(BLOCK)
     }
     const uint4 four = __ldg(reinterpret_cast<const uint4 *>(label + p));
     const uint32_t labels[AT_ONCE] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; k++)
+    QFZ_EACH (k, AT_ONCE)
         some.px[k] = labels[k] ? (OUT)__ldg(lut + labels[k] - 1) : invalid;
     if (sizeof(OUT) == 1) *reinterpret_cast<uint32_t *>(out + p) = some.word;
     if (sizeof(OUT) == 2) *reinterpret_cast<uint2 *>(out + p) = some.pair;
-#pragma unroll
-    for (int k = 0; k < (int)(sizeof(OUT) * AT_ONCE / 16); k++)
+    QFZ_EACH (k, (int)(sizeof(OUT) * AT_ONCE / 16))
         reinterpret_cast<uint4 *>(out + p)[k] = some.words[k];
 }
 

@@ -295,8 +295,7 @@ QFZ_DEVICE void replace_where_equal(pair16 &old, pair16 a, pair16 b, pair16 leve
 QFZ_DEVICE void replace_where_equal(pair32 &old, const pair32 &a, const pair32 &b,
                                     const pair32 &level)
 {
-#pragma unroll
-    for (int c = 0; c < 2; c++)
+    QFZ_EACH (c, 2)
         if (a.level[c] == b.level[c]) old.level[c] = level.level[c];
 }
 
@@ -319,8 +318,7 @@ QFZ_DEVICE void clear_where(pair16 &a, uint32_t bits, int bit)
 
 QFZ_DEVICE void clear_where(pair32 &a, uint32_t bits, int bit)
 {
-#pragma unroll
-    for (int c = 0; c < 2; c++)
+    QFZ_EACH (c, 2)
         if (bits >> (bit + 16 * c) & 1) a.level[c] = 0;
 }
 
@@ -388,8 +386,7 @@ QFZ_DEVICE void store_two_px(const WORK &w, int j, T *out, const PAIR &two)
 {
     const int y = w.warp * WORK::OWN_ROWS + j, x = 2 * w.lane;
     if (FULL) store_pair(out, two);
-#pragma unroll
-    for (int c = 0; c < 2; c++)
+    QFZ_EACH (c, 2)
         if (!FULL && y < w.box.h && x + c < w.box.w) out[c] = (T)item_of(two, c);
 }
 

@@ -108,10 +108,8 @@ QFZ_DEVICE void load_some(const WORK &w, const band_view<T> &band, band_values<W
     const int2 at = side_pixel(w);
     uint32_t beside = 0;
     in.valid = in.side = 0;
-#pragma unroll
-    for (int i = 0; i < WORK::SEEN_ROWS; i++)
-#pragma unroll
-        for (int c = 0; c < 2; c++)
+    QFZ_EACH (i, WORK::SEEN_ROWS)
+        QFZ_EACH (c, 2)
             in.v[i][c] = load_pixel(w, band, y0 + i, x0 + c, &in.valid, i + 16 * c);
     if (w.lane < 2 * WORK::SEEN_ROWS) in.side = load_pixel(w, band, at.y, at.x, &beside, 0);
     in.side_valid = side_bits(w, beside);
@@ -121,8 +119,7 @@ QFZ_DEVICE void load_some(const WORK &w, const band_view<T> &band, band_values<W
 template <typename T, typename WORK> QFZ_DEVICE bool are_finite(const band_values<WORK> &in)
 {
     bool finite = is_finite(in.side, T());
-#pragma unroll
-    for (int i = 0; i < WORK::SEEN_ROWS; i++)
+    QFZ_EACH (i, WORK::SEEN_ROWS)
         finite &= is_finite(in.v[i][0], T()) & is_finite(in.v[i][1], T());
     return finite;
 }
@@ -156,8 +153,7 @@ QFZ_DEVICE void load_inside(const WORK &w, const band_view<T> &band, uint32_t v[
         }
     } else {
         uint32_t there = 0;
-#pragma unroll
-        for (int k = 0; k < 2 * WORK::OWN_ROWS + 2; k++)
+        QFZ_EACH (k, 2 * WORK::OWN_ROWS + 2)
             v[k / 2][k % 2] = load_pixel(w, band, y0 + k / 2, x0 + k % 2, &there, 0);
     }
 }

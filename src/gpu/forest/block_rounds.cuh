@@ -277,11 +277,9 @@ template <int N, typename WORK> QFZ_DEVICE void choose_steps(WORK &w, uint32_t n
     for (uint32_t i = (uint32_t)w.thread; i < n; i += N * w.THREADS) {
         const some_comps<N> some = comps_from<N>(w, i, n, round);
         uint32_t step[N];
-#pragma unroll
-        for (int k = 0; k < N; k++)
+        QFZ_EACH (k, N)
             step[k] = step_of(w, some.c[k], round);
-#pragma unroll
-        for (int k = 0; k < N; k++)
+        QFZ_EACH (k, N)
             w.m.step[some.c[k]] = (uint16_t)step[k];
     }
 }
@@ -313,13 +311,11 @@ template <int N, typename WORK> QFZ_DEVICE void hook_comps(WORK &w, uint32_t n, 
     for (uint32_t i = (uint32_t)w.thread; i - (uint32_t)w.lane < n; i += N * w.THREADS) {
         const some_comps<N> some = comps_from<N>(w, i, n, round);
         comp_way way[N];
-#pragma unroll
-        for (int k = 0; k < N; k++)
+        QFZ_EACH (k, N)
             way[k] = {ROOT, w.m.step[some.c[k]]};
         for (bool on = true; on;) {
             on = false;
-#pragma unroll
-            for (int k = 0; k < N; k++) {
+            QFZ_EACH (k, N) {
                 const uint32_t step = way[k].step;
                 const bool goes = step - first_step < 1u << QFZ_STEP_BITS;
                 on |= goes;
@@ -329,16 +325,14 @@ template <int N, typename WORK> QFZ_DEVICE void hook_comps(WORK &w, uint32_t n, 
         }
         unsigned go_on[N];
         uint32_t all = 0, at = 0;
-#pragma unroll
-        for (int k = 0; k < N; k++) {
+        QFZ_EACH (k, N) {
             const bool goes_on = some.is[k] && name_comp(w, some.c[k], way[k], first_step);
             go_on[k] = __ballot_sync(ALL_LANES, goes_on);
             all += (uint32_t)__popc(go_on[k]);
         }
         if (w.lane == 0 && all > 0) at = qfz_add(&w.m.n_next, all);
         at = __shfl_sync(ALL_LANES, at, 0);
-#pragma unroll
-        for (int k = 0; k < N; k++) {
+        QFZ_EACH (k, N) {
             if (go_on[k] >> w.lane & 1)
                 next[at + (uint32_t)__popc(go_on[k] & ((1u << w.lane) - 1))] = (uint16_t)some.c[k];
             at += (uint32_t)__popc(go_on[k]);

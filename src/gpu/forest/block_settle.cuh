@@ -53,8 +53,7 @@ template <typename WORK, typename CHOSEN>
 QFZ_DEVICE uint32_t keep_ring(const WORK &w, uint32_t valid, uint32_t self, CHOSEN &p)
 {
     uint32_t ring = 0;
-#pragma unroll
-    for (int k = 0; k < 2 * WORK::OWN_ROWS; k++) {
+    QFZ_EACH (k, 2 * WORK::OWN_ROWS) {
         const int32_t y = w.box.y + w.warp * WORK::OWN_ROWS + k / 2;
         const int32_t x = w.box.x + 2 * w.lane + k % 2;
         const bool inside = y < w.forest.h && x < w.forest.w;
@@ -64,8 +63,7 @@ QFZ_DEVICE uint32_t keep_ring(const WORK &w, uint32_t valid, uint32_t self, CHOS
     ring &= valid;
     p.waits |= ring;
     p.none &= ~ring;
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         const uint32_t mask = (ring >> (2 * j) & ONES) * 0xffffu;
         p.to[j] = (p.to[j] & ~mask) | ((self + (uint32_t)j * ROW_BELOW) & mask);
     }
@@ -76,8 +74,7 @@ QFZ_DEVICE uint32_t keep_ring(const WORK &w, uint32_t valid, uint32_t self, CHOS
 template <typename WORK>
 QFZ_DEVICE void clear_tops(const WORK &, typename WORK::PAIR top[], uint32_t mask)
 {
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++)
+    QFZ_EACH (j, WORK::OWN_ROWS)
         clear_where(top[j], mask, 2 * j);
 }
 
@@ -100,8 +97,7 @@ template <typename WORK> QFZ_DEVICE int two_at(const WORK &w, int j)
 template <typename WORK> QFZ_DEVICE void publish(WORK &w, const chosen_ways<WORK> &p)
 {
     uint32_t *const pixel = reinterpret_cast<uint32_t *>(w.m.pixel());
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++)
+    QFZ_EACH (j, WORK::OWN_ROWS)
         pixel[two_at(w, j)] = p.to[j];
     const unsigned up0 = __ballot_sync(ALL_LANES, p.up & 1);
     const unsigned up1 = __ballot_sync(ALL_LANES, p.up & 0x10000);
@@ -132,8 +128,7 @@ template <typename WORK, typename CHOSEN> QFZ_DEVICE void number(WORK &w, const 
     const uint32_t before = qfz_take(&w.m.n_numbers, counts);
     uint32_t active = SETTLED | (ACTIVE + (before >> 16)) * 4;
     uint16_t *const pixel = w.m.pixel() + w.warp * WORK::OWN_ROWS * QFZ_SIDE + 2 * w.lane;
-#pragma unroll
-    for (int k = 0; k < 2 * WORK::OWN_ROWS; k++) {
+    QFZ_EACH (k, 2 * WORK::OWN_ROWS) {
         const int j = k / 2, c = k % 2;
         if (!(roots >> (2 * j + 16 * c) & 1)) continue;
         pixel[j * QFZ_SIDE + c] = (uint16_t)active;
@@ -155,12 +150,10 @@ template <int STEPS, int N> QFZ_DEVICE bool walk(const uint16_t *from, int32_t (
     int32_t all = -1; /* settled words are negative */
 #pragma unroll 1
     for (int step = 0; step < STEPS; step++) {
-#pragma unroll
-        for (int k = 0; k < N; k++) /* loads stand together, so that they overlap */
+        QFZ_EACH (k, N) /* loads stand together, so that they overlap */
             if (word[k] >= 0) word[k] = *reinterpret_cast<const int16_t *>(bytes + word[k]);
         all = -1;
-#pragma unroll
-        for (int k = 0; k < N; k++)
+        QFZ_EACH (k, N)
             all &= word[k];
         if (__all_sync(ALL_LANES, all < 0)) break;
     }
@@ -171,8 +164,7 @@ template <typename WORK>
 QFZ_DEVICE void show(const WORK &w, uint16_t *words, const int32_t word[2 * WORK::OWN_ROWS])
 {
     uint32_t *const row = reinterpret_cast<uint32_t *>(words);
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++)
+    QFZ_EACH (j, WORK::OWN_ROWS)
         row[two_at(w, j)] = low_halves((uint32_t)word[2 * j], (uint32_t)word[2 * j + 1]);
 }
 
@@ -193,8 +185,7 @@ template <typename WORK> QFZ_DEVICE void settle(WORK &w, uint32_t comp[WORK::OWN
     enum { FIRST = 3, THEN = 4 };
     int32_t word[2 * WORK::OWN_ROWS];
     bool done;
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         const uint32_t two = reinterpret_cast<const uint32_t *>(w.m.pixel())[two_at(w, j)];
         word[2 * j] = (int16_t)two;
         word[2 * j + 1] = (int32_t)two >> 16;
@@ -206,8 +197,7 @@ template <typename WORK> QFZ_DEVICE void settle(WORK &w, uint32_t comp[WORK::OWN
         done = walk<THEN>(w.m.further, word);
         show(w, w.m.pixel(), word);
     } while (!__syncthreads_and(done));
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++)
+    QFZ_EACH (j, WORK::OWN_ROWS)
         comp[j] = low_halves((uint32_t)word[2 * j], (uint32_t)word[2 * j + 1]) & 0x7fff7fffu;
     comp[WORK::OWN_ROWS] = reinterpret_cast<const uint32_t *>(w.m.pixel())[below(w)] & 0x7fff7fffu;
 }

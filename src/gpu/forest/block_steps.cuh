@@ -90,8 +90,7 @@ template <typename WORK> QFZ_DEVICE void show_top(WORK &w, int j, const typename
 template <bool SHOWN, typename WORK, typename SETTLED_PX>
 QFZ_DEVICE void show_tops(WORK &w, const typename WORK::PAIR top[WORK::OWN_ROWS], SETTLED_PX &s)
 {
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         if (!SHOWN) show_top(w, j, top[j]);
         s.set_top(w, j, top[j]);
     }
@@ -107,8 +106,7 @@ QFZ_DEVICE edge_masks collect(WORK &w, const four_edges<WORK> &edges,
 {
     uint32_t right[WORK::OWN_ROWS];
     edge_masks between = {0, 0};
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         right[j] = shifted(comp[j], of_next_lane(comp[j]));
         between.right += ones_of(comp[j] ^ right[j]) << (2 * j);
         between.down += ones_of(comp[j] ^ comp[j + 1]) << (2 * j);
@@ -122,8 +120,7 @@ QFZ_DEVICE edge_masks collect(WORK &w, const four_edges<WORK> &edges,
         at_byte(w.m.level, at) = (typename WORK::LEVEL)level;
         at += BYTES;
     };
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         const uint32_t own = comp[j], under = comp[j + 1];
         append(open_r >> (2 * j) & 1, own, item_of(edges.right[j], 0));
         append(open_r >> (2 * j + 16) & 1, right[j], item_of(edges.right[j], 1));

@@ -116,8 +116,7 @@ QFZ_DEVICE first_edge first_edge_of(const block_work<block_shape<KEY, EIGHT_ROWS
  * words of the other are replaced by component numbers. */
 template <typename WORK> QFZ_DEVICE void publish(WORK &w, const eight_chosen &p)
 {
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++) {
+    QFZ_EACH (j, EIGHT_ROWS) {
         reinterpret_cast<uint32_t *>(w.m.pixel())[two_at(w, j)] = p.to[j];
         reinterpret_cast<uint32_t *>(w.m.further)[two_at(w, j)] = p.to[j];
     }
@@ -128,8 +127,7 @@ template <typename WORK> QFZ_DEVICE uint32_t roots_of(const WORK &w, const eight
 {
     const uint32_t self = own_pixels(w);
     uint32_t other = 0; /* pixels whose choice did not choose them back */
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++) {
+    QFZ_EACH (j, EIGHT_ROWS) {
         const uint32_t back =
             low_halves(at_byte(w.m.further, p.to[j] & 0xffff), at_byte(w.m.further, p.to[j] >> 16));
         other += ones_of(back ^ (self + (uint32_t)j * ROW_BELOW)) << (2 * j);
@@ -141,8 +139,7 @@ template <typename WORK> QFZ_DEVICE uint32_t roots_of(const WORK &w, const eight
 
 QFZ_DEVICE void copy_levels(const eight_levels &l, eight_edges<eight_work> &edges)
 {
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++) {
+    QFZ_EACH (j, EIGHT_ROWS) {
         edges.right[j] = {l.right[j]};
         edges.down[j] = {l.down[j + 1]};
         edges.diagonal[j] = {l.diagonal[j + 1]};
@@ -176,8 +173,7 @@ QFZ_DEVICE uint32_t differing(const uint32_t word[EIGHT_ROWS + 1],
                               const uint32_t right[EIGHT_ROWS + 1])
 {
     uint32_t bits = 0;
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++) {
+    QFZ_EACH (j, EIGHT_ROWS) {
         bits += ones_of(word[j] ^ right[j]) << (AT_RIGHT + j);
         bits += ones_of(word[j] ^ word[j + 1]) << (AT_DOWN + j);
         bits += ones_of(word[j] ^ right[j + 1]) << (AT_DIAGONAL + j);
@@ -216,8 +212,7 @@ QFZ_DEVICE uint32_t collect(WORK &w, const eight_edges<WORK> &edges,
         append(bit, low_halves(first, second), item_of(levels, 0));
         append(bit + 16, high_halves(first, second), item_of(levels, 1));
     };
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++) {
+    QFZ_EACH (j, EIGHT_ROWS) {
         both(AT_RIGHT + j, comp[j], right[j], edges.right[j]);
         both(AT_DOWN + j, comp[j], comp[j + 1], edges.down[j]);
         both(AT_DIAGONAL + j, comp[j], right[j + 1], edges.diagonal[j]);

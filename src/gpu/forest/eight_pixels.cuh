@@ -65,8 +65,7 @@ template <typename T> QFZ_DEVICE uint32_t key_out(const eight_work &w, const ban
     const out_place p = out_of(w);
     uint32_t key = EIGHT_NONE, valid = 0;
     const uint32_t own = load_pixel(w, image, p.y, p.x, &valid, 3);
-#pragma unroll
-    for (int k = 0; k < 3; k++) {
+    QFZ_EACH (k, 3) {
         const uint32_t other = load_pixel(w, image, p.y + k - 1, p.x + p.step, &valid, k);
         const uint32_t level = max(own, other) - min(own, other);
         if (valid >> k & valid >> 3 & 1) key = min(key, level << 16 | WAY_OUT | (uint32_t)k);
@@ -103,8 +102,7 @@ QFZ_DEVICE void load_some(const eight_work &w, const band_image<T> &image, eight
     const int32_t y0 = w.box.y + w.warp * EIGHT_ROWS, x0 = w.box.x + 2 * w.lane;
     uint32_t side_valid = 0;
     in.valid = 0;
-#pragma unroll
-    for (int i = 0; i < EIGHT_SEEN; i++) {
+    QFZ_EACH (i, EIGHT_SEEN) {
         const int32_t y = y0 - 1 + i;
         uint32_t side = 0;
         in.v[i] = load_pixel(w, image, y, x0, &in.valid, i) |
@@ -321,8 +319,7 @@ QFZ_DEVICE void choose(eight_work &w, const eight_values &in, const eight_levels
     const uint32_t keys_out = in.out & ~3u;
     uint32_t flags = 0; /* later: bit 2 * row; waits: bit 2 * row + 7 */
     p.none = 0;
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++) {
+    QFZ_EACH (j, EIGHT_ROWS) {
         const eight_ways to = ways_of(w, j);
         const uint32_t next_left = least_to_left<FULL, 1>(l, there, j, to);
         const uint32_t before = __shfl_up_sync(ALL_LANES, next_left, 1);
@@ -348,8 +345,7 @@ QFZ_DEVICE void choose(eight_work &w, const eight_values &in, const eight_levels
     }
     if (FULL || !w.forest.keeps_ring) return;
     uint32_t valid = 0;
-#pragma unroll
-    for (int j = 0; j < EIGHT_ROWS; j++)
+    QFZ_EACH (j, EIGHT_ROWS)
         valid |= (there.pixel >> (j + 1) & ONES) << (2 * j);
     clear_tops(w, top, keep_ring(w, valid, self, p));
 }

@@ -92,8 +92,7 @@ template <typename T> struct eight_band {
     QFZ_DEVICE void right(const eight_wide_work &, const row_values &row, int,
                           uint32_t level_of[3]) const
     {
-#pragma unroll
-        for (int k = 0; k < 3; k++)
+        QFZ_EACH (k, 3)
             level_of[k] = level<FAST>(row, k, row, k + 1);
     }
 
@@ -102,8 +101,7 @@ template <typename T> struct eight_band {
                                     const row_values &below, int) const
     {
         wide_between l;
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
+        QFZ_EACH (k, 3) {
             if (k > 0) l.down[k - 1] = level<FAST>(row, k, below, k);
             l.diagonal[k] = level<FAST>(row, k, below, k + 1);
             l.anti[k] = level<FAST>(row, k + 1, below, k);
@@ -118,8 +116,7 @@ template <typename T> struct eight_band {
         auto bit = [](const row_values &a, int k, const row_values &b, int l, uint32_t mask) {
             return is_over<T>(a.v[k], b.v[l]) ? mask : 0u;
         };
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
+        QFZ_EACH (c, 2) {
             const int k = c + 1;
             const uint32_t mask = 1u << (j + 16 * c);
             s.right |= bit(row, k, row, k + 1, mask);
@@ -148,13 +145,11 @@ template <typename T> struct eight_band {
     static QFZ_DEVICE void find_inside(const uint32_t v[][2], eight_wide_edges &e)
     {
         uint32_t next = of_next_lane(v[0][0]);
-#pragma unroll
-        for (int j = 0; j < EIGHT_ROWS; j++) {
+        QFZ_EACH (j, EIGHT_ROWS) {
             const uint32_t next_below = of_next_lane(v[j + 1][0]);
             const uint32_t row[3] = {v[j][0], v[j][1], next};
             const uint32_t below[3] = {v[j + 1][0], v[j + 1][1], next_below};
-#pragma unroll
-            for (int c = 0; c < 2; c++) {
+            QFZ_EACH (c, 2) {
                 e.right[j].level[c] = level_between<T, FINITE>(row[c], row[c + 1]);
                 e.down[j].level[c] = level_between<T, FINITE>(row[c], below[c]);
                 e.diagonal[j].level[c] = level_between<T, FINITE>(row[c], below[c + 1]);
@@ -212,8 +207,7 @@ struct eight_keys {
     QFZ_DEVICE void right(const eight_wide_work &w, const row_values &, int j,
                           uint32_t level_of[3]) const
     {
-#pragma unroll
-        for (int k = 0; k < 3; k++)
+        QFZ_EACH (k, 3)
             level_of[k] = at(w, QFZ_RIGHT, j, k - 1);
     }
 
@@ -222,8 +216,7 @@ struct eight_keys {
                                     const row_values &, int j) const
     {
         wide_between l;
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
+        QFZ_EACH (k, 3) {
             if (k > 0) l.down[k - 1] = at(w, QFZ_BELOW, j, k - 1);
             l.diagonal[k] = at(w, QFZ_BELOW_RIGHT, j, k - 1);
             l.anti[k] = at(w, QFZ_BELOW_LEFT, j, k);
@@ -235,8 +228,7 @@ struct eight_keys {
                          const row_values &, const uint32_t right_of[3],
                          const wide_between &l) const
     {
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
+        QFZ_EACH (c, 2) {
             uint32_t level[QFZ_SQUARE];
             level[QFZ_TOP] = right_of[c + 1];
             level[QFZ_LEFT] = l.down[c];
@@ -264,10 +256,8 @@ struct eight_keys {
     template <bool FULL>
     QFZ_DEVICE void load_again(const eight_wide_work &w, eight_wide_edges &e) const
     {
-#pragma unroll
-        for (int j = 0; j < EIGHT_ROWS; j++)
-#pragma unroll
-            for (int c = 0; c < 2; c++) {
+        QFZ_EACH (j, EIGHT_ROWS)
+            QFZ_EACH (c, 2) {
                 e.right[j].level[c] = at(w, QFZ_RIGHT, j, c);
                 e.down[j].level[c] = at(w, QFZ_BELOW, j, c);
                 e.diagonal[j].level[c] = at(w, QFZ_BELOW_RIGHT, j, c);

@@ -54,8 +54,7 @@ QFZ_DEVICE void choose(const eight_wide_work &w, int j, uint32_t self, const wid
                        eight_chosen &p, pair32 &top)
 {
     const wide_choice best[2] = {choose_way<0>(w, j, l), choose_way<1>(w, j, l)};
-#pragma unroll
-    for (int c = 0; c < 2; c++) {
+    QFZ_EACH (c, 2) {
         const bool none = !SURE && best[c].level == QFZ_NONE;
         const uint32_t way = none ? WAY_OUT : best[c].way, bit = 1u << (2 * j + 16 * c);
         p.later |= way & WAY_LATER ? bit : 0;
@@ -105,15 +104,13 @@ QFZ_DEVICE void show_ends(eight_wide_work &w, int j, const wide_around &l)
 {
     const int x = 2 * w.lane;
     if (j == 0 && w.warp == 0) {
-#pragma unroll
-        for (int c = 0; c < 2; c++)
+        QFZ_EACH (c, 2)
             w.m.leave[TOP + x + c] =
                 leaving_key(l.above.diagonal[c], 0, l.above.down[c], 1, l.above.anti[c + 1], 2);
         if (w.lane == QFZ_WARP - 1) w.m.leaving.corner = l.above.anti[2];
     }
     if (j < EIGHT_ROWS - 1 || w.warp < eight_wide_work::WARPS - 1) return;
-#pragma unroll
-    for (int c = 0; c < 2; c++) {
+    QFZ_EACH (c, 2) {
         w.m.leave[BOTTOM + x + c] =
             leaving_key(l.below.down[c], 0, l.below.diagonal[c + 1], 1, l.below.anti[c], 2);
         w.m.leaving.level[QFZ_LEAVING_DOWN][x + c] = l.below.down[c];
@@ -128,8 +125,7 @@ QFZ_DEVICE void show_ends(eight_wide_work &w, int j, const wide_around &l)
 QFZ_DEVICE uint32_t existing(int j, const wide_around &l)
 {
     uint32_t bits = 0;
-#pragma unroll
-    for (int c = 0; c < 2; c++) {
+    QFZ_EACH (c, 2) {
         const uint32_t bit = 1u << (j + 16 * c);
         bits |= l.right[c + 1] != QFZ_NONE ? bit << AT_RIGHT : 0;
         bits |= l.below.down[c] != QFZ_NONE ? bit << AT_DOWN : 0;
@@ -163,8 +159,7 @@ struct eight_wide_way {
         wide_around l;
         l.above = source.template between<FULL>(w, source.template row<FULL>(w, in, 0), row, -1);
         p.later = p.waits = p.none = 0;
-#pragma unroll
-        for (int j = 0; j < EIGHT_ROWS; j++) {
+        QFZ_EACH (j, EIGHT_ROWS) {
             const typename SOURCE::row_values below = source.template row<FULL>(w, in, j + 2);
             source.template right<FULL>(w, row, j, l.right);
             l.below = source.template between<FULL>(w, row, below, j);

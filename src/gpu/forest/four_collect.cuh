@@ -15,8 +15,7 @@ QFZ_DEVICE void find_drops(const narrow_work &w, const narrow_levels &l, const n
 {
     uint32_t not_bottom = 0, not_side = 0, not_left = 0, above = 0; /* squares in which this edge is
                                                                      * not the greatest */
-#pragma unroll
-    for (int i = 0; i < OWN_ROWS + 1; i++) {
+    QFZ_EACH (i, OWN_ROWS + 1) {
         const uint32_t side = shifted(l.down[i], l.next_down[i]);
         const uint32_t most =
             __vmaxu2(__vmaxu2(l.right[i], l.down[i]), __vmaxu2(side, l.right[i + 1]));
@@ -53,8 +52,7 @@ QFZ_DEVICE void show_leaving(narrow_work &w, const narrow_levels &l, const narro
         uint32_t *const leave = w.m.leave + (left ? LEFT : RIGHT) + w.warp * OWN_ROWS;
         const uint32_t exists = left ? there.left : there.right >> 16;
         const uint32_t dropped = left ? 0 : drop_r >> 16;
-#pragma unroll
-        for (int j = 0; j < OWN_ROWS; j++) {
+        QFZ_EACH (j, OWN_ROWS) {
             const uint32_t level = (left ? l.left[j] : l.right[j + 1]) & 0xffff0000u;
             const uint32_t key = level | LEAVES | (dropped >> (2 * j) & DROPPED);
             leave[j] = FULL || (exists >> (2 * j) & 1) ? key : w.NO_KEY;
@@ -66,8 +64,7 @@ QFZ_DEVICE void show_leaving(narrow_work &w, const narrow_levels &l, const narro
         const uint32_t exists = top ? there.up : there.down >> 14;
         const uint32_t dropped = top ? 0 : drop_d >> 14;
         uint32_t *const leave = w.m.leave + (top ? TOP : BOTTOM) + 2 * w.lane;
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
+        QFZ_EACH (c, 2) {
             const uint32_t key =
                 (c ? level & 0xffff0000u : level << 16) | LEAVES | (dropped >> (16 * c) & DROPPED);
             leave[c] = FULL || (exists >> (16 * c) & 1) ? key : w.NO_KEY;
@@ -85,8 +82,7 @@ QFZ_DEVICE void find_edges(narrow_work &w, const narrow_levels &l, const narrow_
     edges_inside(w, &inside_r, &inside_d);
     edges.needed_r = there.right & inside_r & ~drop_r;
     edges.needed_d = there.down & inside_d & ~drop_d;
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
+    QFZ_EACH (j, OWN_ROWS) {
         edges.right[j] = {l.right[j + 1]};
         edges.down[j] = {l.down[j + 1]};
     }

@@ -51,8 +51,7 @@ QFZ_DEVICE void load_some(const narrow_work &w, const band_image<T> &image, narr
     const int2 side = side_pixel(w);
     uint32_t beside = 0;
     in.valid = in.side = 0;
-#pragma unroll
-    for (int i = 0; i < SEEN_ROWS; i++)
+    QFZ_EACH (i, SEEN_ROWS)
         in.v[i] = load_pixel(w, image, y0 + i, x0, &in.valid, i) |
                   load_pixel(w, image, y0 + i, x0 + 1, &in.valid, i + 16) << 16;
     if (w.lane < 2 * SEEN_ROWS) in.side = load_pixel(w, image, side.y, side.x, &beside, 0);
@@ -71,8 +70,7 @@ QFZ_DEVICE void find_levels(const narrow_work &w, const narrow_values &in, narro
 {
     const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
     uint32_t next_above = 0;
-#pragma unroll
-    for (int i = 0; i < SEEN_ROWS; i++) {
+    QFZ_EACH (i, SEEN_ROWS) {
         const uint32_t side = side_of(w, in.side, i);
         uint32_t next = of_next_lane(in.v[i]);
         if (last) next = side;
@@ -160,8 +158,7 @@ QFZ_DEVICE void choose(const narrow_work &w, const narrow_levels &l, const narro
     const uint32_t right = w.lane == QFZ_WARP - 1 ? OUT : to_right;
     const uint32_t self = own_pixels(w);
     p.waits = p.none = p.right = p.left = 0;
-#pragma unroll
-    for (int j = 0; j < OWN_ROWS; j++) {
+    QFZ_EACH (j, OWN_ROWS) {
         const uint32_t up = j == 0 && w.warp == 0 ? OUT : TO_UP;
         const uint32_t down = j == OWN_ROWS - 1 && w.warp == narrow_work::WARPS - 1 ? OUT : to_down;
         const uint32_t code0[4] = {up, left, to_right, down}, code1[4] = {up, to_left, right, down};

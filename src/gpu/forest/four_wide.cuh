@@ -51,8 +51,7 @@ template <typename T> struct wide_band {
         if (w.lane == 0) before = in.px.side_valid;
         const uint32_t right = own & (own >> 16 | next << 16), down = own & own << 1;
         auto none_unless = [i](uint32_t bits, int c) { return (bits >> (i + 16 * c) & 1) - 1; };
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
+        QFZ_EACH (c, 2) {
             row.right[c] |= none_unless(right, c);
             row.down[c] |= none_unless(down, c);
         }
@@ -80,12 +79,10 @@ template <typename T> struct wide_band {
 
     template <bool FINITE> static QFZ_DEVICE void find_inside(const uint32_t v[][2], wide_edges &e)
     {
-#pragma unroll
-        for (int j = 0; j < OWN_ROWS; j++) {
+        QFZ_EACH (j, OWN_ROWS) {
             e.right[j].level[0] = level_between<T, FINITE>(v[j][0], v[j][1]);
             e.right[j].level[1] = level_between<T, FINITE>(v[j][1], of_next_lane(v[j][0]));
-#pragma unroll
-            for (int c = 0; c < 2; c++)
+            QFZ_EACH (c, 2)
                 e.down[j].level[c] = level_between<T, FINITE>(v[j][c], v[j + 1][c]);
         }
     }
@@ -141,8 +138,7 @@ struct wide_keys {
         in.side = QFZ_NONE;
         if (w.lane < 2 * SEEN_ROWS)
             in.side = at(w, w.lane < SEEN_ROWS ? right : down, beside.y, beside.x);
-#pragma unroll
-        for (int i = 0; i < SEEN_ROWS; i++) {
+        QFZ_EACH (i, SEEN_ROWS) {
             two_at(w, full, right, y0 + i, x0, in.right[i]);
             two_at(w, full, down, y0 + max(i - 1, 0), x0, in.down[i]);
         }
@@ -163,8 +159,7 @@ struct wide_keys {
     template <bool FULL> QFZ_DEVICE void load_again(const wide_work &w, wide_edges &e) const
     {
         const int32_t y0 = w.box.y + w.warp * OWN_ROWS, x0 = w.box.x + 2 * w.lane;
-#pragma unroll
-        for (int j = 0; j < OWN_ROWS; j++) {
+        QFZ_EACH (j, OWN_ROWS) {
             two_at(w, FULL, right, y0 + j, x0, e.right[j].level);
             two_at(w, FULL, down, y0 + j, x0, e.down[j].level);
         }

@@ -21,8 +21,7 @@ QFZ_DEVICE uint32_t choose(const wide_work &w, int j, const wide_row &row, const
     const bool lowest = j == OWN_ROWS - 1 && w.warp == wide_work::WARPS - 1;
     const uint32_t left = first ? OUT : TO_LEFT, right = last ? OUT : TO_RIGHT;
     uint32_t way[2];
-#pragma unroll
-    for (int c = 0; c < 2; c++) {
+    QFZ_EACH (c, 2) {
         wide_choice best = {below.down[c], lowest ? OUT : TO_DOWN};
         consider(best, row.right[c], c ? right : TO_RIGHT, c && last);
         consider(best, c ? row.right[0] : row.left, c ? TO_LEFT : left, !c && first);
@@ -45,8 +44,7 @@ struct wide_greatest {
 QFZ_DEVICE void look_at_square(wide_greatest &greatest, int j, const wide_row &row,
                                const wide_row &below)
 {
-#pragma unroll
-    for (int c = 0; c < 2; c++) {
+    QFZ_EACH (c, 2) {
         const uint32_t top = row.right[c], left = below.down[c], bottom = below.right[c];
         const uint32_t side = c ? below.next_down : below.down[1];
         const uint32_t most = max(max(top, left), max(side, bottom));
@@ -89,8 +87,7 @@ QFZ_DEVICE void show_leaving(wide_work &w, int j, const wide_row &row, const wid
     const bool lowest = j == OWN_ROWS - 1 && w.warp == wide_work::WARPS - 1;
     if (!upmost && !lowest) return;
     wide_work::KEY *const leave = w.m.leave + (upmost ? TOP : BOTTOM) + 2 * w.lane;
-#pragma unroll
-    for (int c = 0; c < 2; c++)
+    QFZ_EACH (c, 2)
         leave[c] = leaving_key<SURE>(upmost ? row.down[c] : below.down[c]);
 }
 
@@ -153,8 +150,7 @@ struct wide_way {
         }
         if (w.forest.keeps_ring) {
             const uint32_t ring = keep_ring(w, WORK::SHAPE::EVEN, self, p);
-#pragma unroll
-            for (int j = 0; j < OWN_ROWS; j++) {
+            QFZ_EACH (j, OWN_ROWS) {
                 clear_where(top[j], ring, 2 * j);
                 show_top(w, j, top[j]);
             }

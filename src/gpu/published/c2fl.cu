@@ -47,17 +47,14 @@ static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS)
     const qfz_tile_place at(source.w);
     tile.load(source, at.y0, at.x0);
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < QFZ_TILE_EACH; k++)
+    QFZ_EACH (k, QFZ_TILE_EACH)
         label[at.index(k)] = coarse_parent<EIGHT>(tile, at.index(k));
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < QFZ_TILE_EACH; k++)
+    QFZ_EACH (k, QFZ_TILE_EACH)
         qfz_in_shared::write(label + at.index(k),
                              qfz_find<qfz_in_shared>(label, (uint32_t)at.index(k)));
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < QFZ_TILE_EACH; k++) {
+    QFZ_EACH (k, QFZ_TILE_EACH) {
         const uint32_t own = (uint32_t)at.index(k), other = fine_parent<EIGHT>(tile, at.index(k));
         if (other != own) qfz_unite<qfz_in_shared>(label, own, other);
     }

@@ -49,12 +49,10 @@ template <typename T>
 QFZ_DEVICE void levels_of(const tree_view<T> &tree, const uint32_t node[EACH], uint32_t kind,
                           uint32_t level[EACH])
 {
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         level[k] = 0;
     if (kind == 0) return;
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         level[k] = tree.reader.level_of(node[k] - kind * tree.n_px, (int)kind - 1);
 }
 
@@ -68,11 +66,9 @@ QFZ_DEVICE void count_children(const tree_view<T> &tree, uint32_t children,
                                const uint32_t parent[EACH])
 {
     uint32_t has[EACH];
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         has[k] = children >> k & 1 ? __ldcg(tree.stays + parent[k] / WORD_BITS) : ~0u;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         const uint32_t bit = 1u << parent[k] % WORD_BITS;
         if (has[k] & bit)
             has[k] = 0;
@@ -81,8 +77,7 @@ QFZ_DEVICE void count_children(const tree_view<T> &tree, uint32_t children,
                          ? bit
                          : atomicOr(tree.has_child + parent[k] / WORD_BITS, bit) & bit;
     }
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         if (has[k]) atomicOr(tree.stays + parent[k] / WORD_BITS, has[k]);
 }
 
@@ -95,19 +90,16 @@ template <typename T> __global__ void __launch_bounds__(BLOCK) k_flatten(tree_vi
     qfz_link link[EACH];
     qfz_climber up[EACH];
     uint32_t node[EACH], parent[EACH], level[EACH], is_root = 0, children = 0;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         node[k] = kind * tree.n_px + min(px_of(block, k), tree.n_px - 1);
         link[k] = tree.links.get(node[k]);
     }
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         up[k] = qfz_start(tree.links, link[k].parent, link[k].level);
         if (px_of(block, k) >= tree.n_px || link[k].parent == node[k]) is_root |= 1u << k;
     }
     levels_of(tree, node, kind, level);
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         if (is_root >> k & 1) continue;
         qfz_climb(tree.links, up + k, link[k].level);
         parent[k] = up[k].node;
@@ -147,8 +139,7 @@ __global__ void __launch_bounds__(BLOCK)
     uint32_t node[EACH], above[EACH], own[EACH], id[EACH], stays = 0, is_written = 0, is_found = 0;
     if (blockIdx.x == 0 && kind == 0 && threadIdx.x == 0)
         *n_nodes = tree.n_px + tree.before[n_words];
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         const uint32_t px = px_of(blockIdx.x, k);
         node[k] = kind * tree.n_px + min(px, tree.n_px - 1);
         if (px < tree.n_px && tree.does_stay(node[k])) stays |= 1u << k;
@@ -156,23 +147,18 @@ __global__ void __launch_bounds__(BLOCK)
     }
     is_written |= stays;
     if (!is_written) return;
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         above[k] = is_written >> k & 1 ? tree.links.get(node[k]).parent : node[k];
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         if (above[k] != node[k] && tree.does_stay(above[k])) is_found |= 1u << k;
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         if (!(is_found >> k & 1)) above[k] = find_staying(tree, node[k], above[k]);
     levels_of(tree, node, kind, own);
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         id[k] = stays >> k & 1 ? tree.number_of(node[k]) : node[k];
         above[k] = above[k] == QFZ_NONE ? id[k] : tree.number_of(above[k]);
     }
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         if (!(is_written >> k & 1)) continue;
         parent[id[k]] = above[k];
         level[id[k]] = own[k];

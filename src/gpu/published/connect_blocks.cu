@@ -35,8 +35,7 @@ static QFZ_DEVICE pixel_edges<N_DIRS> edges_at(const qfz_edge_reader<T> &reader,
 {
     pixel_edges<N_DIRS> edges = {};
     if (y >= reader.h || x >= reader.w) return edges;
-#pragma unroll
-    for (int d = 0; d < N_DIRS; d++)
+    QFZ_EACH (d, N_DIRS)
         if (reader.read(y, x, d, &edges.key[d])) edges.there |= 1u << d;
     return edges;
 }
@@ -47,20 +46,17 @@ static QFZ_DEVICE void put_chain(const LINKS &links, uint32_t i, uint32_t n_loca
                                  const pixel_edges<N_DIRS> &edges)
 {
     uint64_t order[N_DIRS];
-#pragma unroll
-    for (int d = 0; d < N_DIRS; d++)
+    QFZ_EACH (d, N_DIRS)
         order[d] = edges.there >> d & 1 ? (uint64_t)edges.key[d] << 2 | (unsigned)d : UINT64_MAX;
 #pragma unroll
     for (int end = N_DIRS - 1; end > 0; end--)
-#pragma unroll
-        for (int k = 0; k < end; k++) {
+        QFZ_EACH (k, end) {
             const uint64_t low = order[k] < order[k + 1] ? order[k] : order[k + 1];
             order[k + 1] = order[k] < order[k + 1] ? order[k + 1] : order[k];
             order[k] = low;
         }
     uint32_t node = i, level = 0;
-#pragma unroll
-    for (int k = 0; k < N_DIRS; k++) {
+    QFZ_EACH (k, N_DIRS) {
         if (order[k] == UINT64_MAX) break;
         const qfz_link up = {(1 + (uint32_t)(order[k] & 3)) * n_local + i,
                              (uint32_t)(order[k] >> 2)};
@@ -77,8 +73,7 @@ static QFZ_DEVICE void put_roots(const LINKS &links, uint32_t i, uint32_t n_loca
                                  const pixel_edges<N_DIRS> &edges)
 {
     links.put(i, qfz_link{i, 0});
-#pragma unroll
-    for (int d = 0; d < N_DIRS; d++) {
+    QFZ_EACH (d, N_DIRS) {
         const uint32_t node = (1 + (uint32_t)d) * n_local + i;
         if (edges.there >> d & 1) links.put(node, qfz_link{node, edges.key[d]});
     }
@@ -139,8 +134,7 @@ static __global__ void __launch_bounds__(TREE_W *block_of<N_DIRS, T>::H)
     else
         put_roots<N_DIRS>(links, i, N_LOCAL, edges);
     __syncthreads();
-#pragma unroll
-    for (int d = 0; d < N_DIRS; d++) {
+    QFZ_EACH (d, N_DIRS) {
         const int32_t to_y = ly + (d == QFZ_RIGHT ? 0 : 1);
         const int32_t to_x = lx + (d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1);
         if (!(edges.there >> d & 1) || to_y >= BLOCK_H || to_x < 0 || to_x >= TREE_W) continue;

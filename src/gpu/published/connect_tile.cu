@@ -53,17 +53,14 @@ static __global__ void __launch_bounds__(THREADS) k_flatten(qfz_connect_tree tre
     uint32_t node[EACH];
     qfz_link link[EACH];
     qfz_climber up[EACH];
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         const int64_t i = (block + k) * THREADS + threadIdx.x;
         node[k] = (uint32_t)(i < tree.n_nodes ? i : tree.n_nodes - 1);
         link[k] = tree.links.get(node[k]);
     }
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         up[k] = qfz_start(tree.links, link[k].parent, link[k].level);
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         if (link[k].parent == node[k]) continue;
         qfz_climb(tree.links, up + k, link[k].level);
         if (up[k].node != link[k].parent)

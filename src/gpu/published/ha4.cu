@@ -121,8 +121,7 @@ QFZ_DEVICE unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &first, cons
     enum { LANES = qfz_word<WORD>::LANES };
     const unsigned starts = own_bits(row.starts), above = own_bits(first.up);
     unsigned done = EIGHT ? (own_bits(first.left) & starts) << LANES : 0;
-#pragma unroll
-    for (int i = 0; i < LANES; i++) {
+    QFZ_EACH (i, LANES) {
         const int x = (int)threadIdx.x * LANES + i;
         if (starts >> i & 1)
             parent[row.base + (uint32_t)x] = first_parent<EIGHT>(first, x, row, up);
@@ -240,16 +239,14 @@ static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
     const four_px px = read_four(bits, y, x, w);
     uint32_t *const out = root + ((int64_t)y * w + x);
     uint32_t found[MOST_STARTS];
-#pragma unroll
-    for (int i = 0; i < MOST_STARTS; i++) {
+    QFZ_EACH (i, MOST_STARTS) {
         const unsigned here = px.starts >> i * EACH & ((1u << EACH) - 1);
         found[i] =
             here ? (uint32_t)y * (uint32_t)w + (uint32_t)(x + i * EACH) + (here >> 1) : QFZ_NONE;
     }
     for (bool more = true; more;) {
         more = false;
-#pragma unroll
-        for (int i = 0; i < MOST_STARTS; i++) {
+        QFZ_EACH (i, MOST_STARTS) {
             if (found[i] == QFZ_NONE) continue;
             const uint32_t up = root[found[i]];
             more |= up != found[i];
@@ -259,15 +256,13 @@ static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
     /* The root that continues from the left is that of the last pixel of the nearest lane whose
      * pixels are not all in one run that began before that lane; lane 0 is such a lane. */
     uint32_t last = QFZ_NONE;
-#pragma unroll
-    for (int i = 0; i < RELABEL_PX; i++)
+    QFZ_EACH (i, RELABEL_PX)
         if (!(px.joined >> i & 1)) last = px.starts >> i & 1 ? found[i / EACH] : QFZ_NONE;
     const unsigned stops = __ballot_sync(QFZ_ALL_LANES, px.joined != 15);
     const unsigned left = stops & ((1u << threadIdx.x) - 1);
     uint32_t label = __shfl_sync(QFZ_ALL_LANES, last, left ? 31 - __clz((int)left) : 0);
     uint32_t labels[RELABEL_PX];
-#pragma unroll
-    for (int i = 0; i < RELABEL_PX; i++) {
+    QFZ_EACH (i, RELABEL_PX) {
         if (!(px.joined >> i & 1)) label = px.starts >> i & 1 ? found[i / EACH] : QFZ_NONE;
         labels[i] = label;
     }
@@ -275,8 +270,7 @@ static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
         *reinterpret_cast<uint4 *>(out) = make_uint4(labels[0], labels[1], labels[2], labels[3]);
         return;
     }
-#pragma unroll
-    for (int i = 0; i < RELABEL_PX; i++)
+    QFZ_EACH (i, RELABEL_PX)
         if (x + i < w) out[i] = labels[i];
 }
 

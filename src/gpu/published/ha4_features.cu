@@ -187,8 +187,7 @@ static QFZ_DEVICE void look_up(const uint32_t *parent, uint32_t (&at)[AHEAD][2])
 {
     for (bool more = true; more;) {
         more = false;
-#pragma unroll
-        for (int k = 0; k < 2 * AHEAD; k++) {
+        QFZ_EACH (k, 2 * AHEAD) {
             uint32_t &one = at[k / 2][k % 2];
             if (one & QFZ_HA4_NUMBERED) continue;
             one = __ldg(parent + one);
@@ -204,13 +203,11 @@ static QFZ_DEVICE void read_ahead(const row_bits *line, int32_t c, int32_t end, 
 {
     const int lane = (int)threadIdx.x;
     uint32_t at[AHEAD][2];
-#pragma unroll
-    for (int k = 0; k < AHEAD; k++) {
+    QFZ_EACH (k, AHEAD) {
         const row_bits row = c + k < end ? line[c + k] : row_bits{0, 0};
         const uint64_t starts = row.valid & (~row.joined | 1);
         if (lane == 0) into->row[k] = row;
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
+        QFZ_EACH (i, 2) {
             const int x = lane + i * QFZ_WARP;
             const uint32_t px = base + (uint32_t)((c + k) * BITS + x);
             at[k][i] = starts >> x & 1 ? px : QFZ_NONE;
@@ -218,8 +215,7 @@ static QFZ_DEVICE void read_ahead(const row_bits *line, int32_t c, int32_t end, 
         }
     }
     look_up(parent, at);
-#pragma unroll
-    for (int k = 0; k < 2 * AHEAD; k++)
+    QFZ_EACH (k, 2 * AHEAD)
         into->region[k / 2][k % 2][lane] = at[k / 2][k % 2] & ~QFZ_HA4_NUMBERED;
     __syncwarp();
 }

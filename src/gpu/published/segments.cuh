@@ -108,8 +108,7 @@ struct qfz_foreground {
     template <typename WORD> QFZ_DEVICE fetched<WORD> fetch(int32_t y, int32_t x0) const
     {
         fetched<WORD> got;
-#pragma unroll
-        for (int i = 0; i < qfz_word<WORD>::LANES; i++) {
+        QFZ_EACH (i, qfz_word<WORD>::LANES) {
             const int32_t x = x0 + (int32_t)threadIdx.x + i * QFZ_WARP;
             got.px[i] = y < h && x < w ? __ldg(valid + ((int64_t)y * w + x)) : (uint8_t)0;
         }
@@ -120,8 +119,7 @@ struct qfz_foreground {
     QFZ_DEVICE qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool open) const
     {
         bool set[qfz_word<WORD>::LANES];
-#pragma unroll
-        for (int i = 0; i < qfz_word<WORD>::LANES; i++)
+        QFZ_EACH (i, qfz_word<WORD>::LANES)
             set[i] = got.px[i] != 0;
         const WORD word = qfz_ballot<WORD>(set);
         return {word, (WORD)(word & (word << 1 | (WORD)open))};
@@ -172,8 +170,7 @@ template <typename T> struct qfz_values {
     {
         fetched<WORD> got;
         const int64_t p = (int64_t)y * w + x0;
-#pragma unroll
-        for (int i = 0; i < qfz_word<WORD>::LANES; i++) {
+        QFZ_EACH (i, qfz_word<WORD>::LANES) {
             const int32_t x = (int32_t)threadIdx.x + i * QFZ_WARP;
             const bool inside = y < h && x0 + x < w;
             got.valid[i] = inside && is_valid(p + x);
@@ -190,8 +187,7 @@ template <typename T> struct qfz_values {
         enum { LANES = qfz_word<WORD>::LANES };
         const WORD all = qfz_ballot<WORD>(got.valid);
         bool same[LANES];
-#pragma unroll
-        for (int i = 0; i < LANES; i++) {
+        QFZ_EACH (i, LANES) {
             const uint32_t own = got.value[i];
             uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, own, 1);
             const uint32_t before =
@@ -209,8 +205,7 @@ template <typename T> struct qfz_values {
     QFZ_DEVICE WORD same(WORD pairs, int64_t p, const fetched<WORD> &got, int dx, int up_dx) const
     {
         bool equal[qfz_word<WORD>::LANES];
-#pragma unroll
-        for (int i = 0; i < qfz_word<WORD>::LANES; i++) {
+        QFZ_EACH (i, qfz_word<WORD>::LANES) {
             const int x = (int)threadIdx.x + i * QFZ_WARP;
             equal[i] = pairs >> x & 1;
             if (!equal[i]) continue;

@@ -21,8 +21,7 @@ enum { GROUP = 4 };
 template <bool EIGHT> static QFZ_DEVICE unsigned neighbours(const qfz_tile &tile, int index)
 {
     unsigned bits = 0;
-#pragma unroll
-    for (int d = 0; d < 9; d++)
+    QFZ_EACH (d, 9)
         if (d != 4 && (EIGHT || d % 2))
             bits |= (unsigned)tile.joins(index, d / 3 - 1, d % 3 - 1) << d;
     return bits;
@@ -33,8 +32,7 @@ template <bool EIGHT>
 static QFZ_DEVICE uint32_t least_around(const uint32_t *label, int index, uint32_t own,
                                         unsigned bits)
 {
-#pragma unroll
-    for (int d = 0; d < 9; d++)
+    QFZ_EACH (d, 9)
         if (d != 4 && (EIGHT || d % 2) && (bits >> d & 1))
             own = min(own, label[index + (d / 3 - 1) * QFZ_TILE_SIDE + d % 3 - 1]);
     return own;
@@ -54,30 +52,25 @@ static __global__ void __launch_bounds__(QFZ_TILE_SIDE *QFZ_TILE_ROWS, 4)
     unsigned bits[QFZ_TILE_EACH];
     tile.load(source, at.y0, at.x0);
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < QFZ_TILE_EACH; k++) {
+    QFZ_EACH (k, QFZ_TILE_EACH) {
         own[k] = (uint32_t)at.index(k);
         bits[k] = neighbours<EIGHT>(tile, at.index(k));
     }
     for (;;) {
         bool changed = false;
-#pragma unroll
-        for (int k = 0; k < QFZ_TILE_EACH; k++)
+        QFZ_EACH (k, QFZ_TILE_EACH)
             label[at.index(k)] = own[k];
         __syncthreads();
-#pragma unroll
-        for (int k = 0; k < QFZ_TILE_EACH; k++)
+        QFZ_EACH (k, QFZ_TILE_EACH)
             least[k] = least_around<EIGHT>(label, at.index(k), own[k], bits[k]);
         __syncthreads();
-#pragma unroll
-        for (int k = 0; k < QFZ_TILE_EACH; k++) {
+        QFZ_EACH (k, QFZ_TILE_EACH) {
             if (least[k] >= own[k]) continue;
             atomicMin(label + own[k], least[k]);
             changed = true;
         }
         if (!__syncthreads_or(changed)) break;
-#pragma unroll
-        for (int k = 0; k < QFZ_TILE_EACH; k++)
+        QFZ_EACH (k, QFZ_TILE_EACH)
             own[k] = qfz_find<qfz_in_shared>(label, own[k]);
         __syncthreads();
     }

@@ -86,8 +86,7 @@ template <typename SOURCE, typename FIND>
 QFZ_DEVICE void qfz_tile_store(const SOURCE &source, const qfz_tile &tile, const qfz_tile_place &at,
                                const FIND &find, uint32_t *parent)
 {
-#pragma unroll
-    for (int k = 0; k < QFZ_TILE_EACH; k++) {
+    QFZ_EACH (k, QFZ_TILE_EACH) {
         const int index = at.index(k);
         const int32_t y = at.y0 + index / QFZ_TILE_SIDE, x = at.x0 + index % QFZ_TILE_SIDE;
         if (y >= source.h || x >= source.w) continue;
@@ -190,23 +189,20 @@ static __global__ void __launch_bounds__(QFZ_UPDATE_BLOCK) k_update(int64_t n_px
 {
     const int64_t first = (int64_t)blockIdx.x * (QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH) + threadIdx.x;
     uint32_t found[QFZ_UPDATE_EACH];
-#pragma unroll
-    for (int i = 0; i < QFZ_UPDATE_EACH; i++) {
+    QFZ_EACH (i, QFZ_UPDATE_EACH) {
         const int64_t p = first + i * QFZ_UPDATE_BLOCK;
         found[i] = p < n_px ? root[p] : QFZ_NONE;
     }
     for (bool more = true; more;) {
         more = false;
-#pragma unroll
-        for (int i = 0; i < QFZ_UPDATE_EACH; i++) {
+        QFZ_EACH (i, QFZ_UPDATE_EACH) {
             if (found[i] == QFZ_NONE) continue;
             const uint32_t up = root[found[i]];
             more |= up != found[i];
             found[i] = up;
         }
     }
-#pragma unroll
-    for (int i = 0; i < QFZ_UPDATE_EACH; i++)
+    QFZ_EACH (i, QFZ_UPDATE_EACH)
         if (found[i] != QFZ_NONE) root[first + i * QFZ_UPDATE_BLOCK] = found[i];
 }
 

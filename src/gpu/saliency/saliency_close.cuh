@@ -82,12 +82,10 @@ QFZ_DEVICE void close_by_table(typename WAY::WORK::KEY *table, const SETTLED_PX 
     const bool EIGHT = WORK::SHAPE::EIGHT;
     auto now = look_up(table, s.comp[0]);
     if (EIGHT) add_right(now);
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         auto under = look_up(table, s.comp[j + 1]);
         add_right(EIGHT ? under : now);
-#pragma unroll
-        for (int d = 0; d < closing<WAY, FULL>::DIRECTIONS; d++) {
+        QFZ_EACH (d, (closing<WAY, FULL>::DIRECTIONS)) {
             const auto a = first_of(d, now), b = second_of(d, now, under);
             replace_where_equal(e.level[d][j], a.comp, b.comp, greater(a.top, b.top));
         }
@@ -110,15 +108,13 @@ QFZ_DEVICE void close_by_pixels(const typename WAY::WORK &w, const SETTLED_PX &s
     typedef top_row<typename WORK::PAIR> row;
     row now = {s.top_at(w, 0), {}};
     if (WORK::SHAPE::EIGHT) now.right = to_right(now.own);
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         row under = {s.top_at(w, j + 1), {}};
         if (WORK::SHAPE::EIGHT)
             under.right = to_right(under.own);
         else
             now.right = to_right(now.own);
-#pragma unroll
-        for (int d = 0; d < closing<WAY, FULL>::DIRECTIONS; d++) {
+        QFZ_EACH (d, (closing<WAY, FULL>::DIRECTIONS)) {
             const auto so_far = only_where(e.level[d][j], ones_at(s.between, d, j));
             e.level[d][j] = greater(so_far, greater(first_of(d, now), second_of(d, now, under)));
         }
@@ -147,8 +143,7 @@ template <typename WORK>
 QFZ_DEVICE void list_open_of(WORK &w, const not_needed &, const uint32_t vertex[WORK::OWN_ROWS + 1])
 {
     uint32_t has_none = 0;
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++)
+    QFZ_EACH (j, WORK::OWN_ROWS)
         has_none |= (vertex[j] >> 15 & ONES) << (2 * j);
     const uint32_t below = (vertex[WORK::OWN_ROWS] >> 15 & ONES) << (2 * WORK::OWN_ROWS - 2);
     const uint32_t next = has_none >> 16 | of_next_lane(has_none) << 16;
@@ -180,14 +175,12 @@ QFZ_DEVICE void begin_closing(typename WAY::WORK &w, typename WAY::WORK::KEY *ta
     auto now = look_up(table, s.comp[0]);
     vertex[0] = halves_of(now.own.comp);
     if (EIGHT) add_right(now);
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         if constexpr (EIGHT) store_vertices<SURE>(w, j, halves_of(now.own.comp), open);
         auto under = look_up(table, s.comp[j + 1]);
         vertex[j + 1] = halves_of(under.own.comp);
         add_right(EIGHT ? under : now);
-#pragma unroll
-        for (int d = 0; d < closing<WAY, FULL>::DIRECTIONS; d++)
+        QFZ_EACH (d, (closing<WAY, FULL>::DIRECTIONS))
             e.level[d][j] = greater(first_of(d, now).top, second_of(d, now, under).top);
         now = under;
     }
@@ -203,16 +196,14 @@ QFZ_DEVICE void begin_closing(typename WAY::WORK &w, typename WAY::WORK::KEY *ta
 template <typename WAY, bool FULL>
 QFZ_DEVICE void move_levels(const typename WAY::WORK &w, closing<WAY, FULL> &e, uint32_t *moved)
 {
-#pragma unroll
-    for (int j = 0; j < WAY::WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WAY::WORK::OWN_ROWS) {
         const int y = w.warp * WAY::WORK::OWN_ROWS + j;
         uint32_t *const right = e.level[QFZ_RIGHT][j].level, *const down =
                                                                  e.level[QFZ_BELOW][j].level;
         const uint32_t *const diagonal = e.level[QFZ_BELOW_RIGHT][j].level;
         const uint32_t *const anti = e.level[QFZ_BELOW_LEFT][j].level;
         uint32_t moves[4];
-#pragma unroll
-        for (int c = 0; c < 2; c++) {
+        QFZ_EACH (c, 2) {
             const bool leaves = y == QFZ_SIDE - 1 || (c == 1 && w.lane == QFZ_WARP - 1);
             const bool of_diagonal = !leaves && diagonal[c] < right[c];
             const bool of_anti = !leaves && anti[c] < right[c];
@@ -260,8 +251,7 @@ QFZ_DEVICE void store_levels(const typename WAY::WORK &w, const closing<WAY, FUL
     T *out = saliency + (int64_t)(w.box.y + y) * w.forest.w + w.box.x + x;
 #pragma unroll
     for (int j = 0; j < WORK::OWN_ROWS; j++, out += w.forest.w)
-#pragma unroll
-        for (int d = 0; d < PLANES; d++) {
+        QFZ_EACH (d, PLANES) {
             auto two = e.level[d][j];
             if (d == QFZ_BELOW_LEFT) two = to_left(w, two);
             if (!FULL) two = none_where_missing(two, exist_in_plane(e.there, d, j));

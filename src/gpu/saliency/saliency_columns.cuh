@@ -22,8 +22,7 @@ QFZ_DEVICE void make_column(query_columns<T, N> &columns, const uint2 *__restric
 {
     uint2 from = __ldg(&up[vertex]);
     uint32_t level = 0;
-#pragma unroll
-    for (int d = 0; d < STATES; d++) {
+    QFZ_EACH (d, STATES) {
         if ((from.x & QFZ_UP_ROOT) == (uint32_t)d) {
             vertex = from.x >> QFZ_UP_BITS;
             level = max(level, from.y);

@@ -129,8 +129,7 @@ QFZ_DEVICE void close_first_pair(const query_work<T> &w, const uint32_t item[TOG
     square_pair pair[TOGETHER];
     uint32_t level[TOGETHER];
     bool open[TOGETHER];
-#pragma unroll
-    for (int k = 0; k < TOGETHER; k++) {
+    QFZ_EACH (k, TOGETHER) {
         pair[k] = first_pair(square_of(w, item[k]), item[k] >> EDGES);
         level[k] = meet(w.m.columns, pair[k].u, pair[k].v, &open[k]);
     }
@@ -173,8 +172,7 @@ QFZ_DEVICE uint32_t open_edges(const uint32_t two[5], const uint32_t right[5])
 {
     const uint32_t four_rows = 0xf * ONES;
     uint32_t differ = 0, own = 0, beside = 0;
-#pragma unroll
-    for (int j = 0; j < 5; j++) {
+    QFZ_EACH (j, 5) {
         own += __vminu2(two[j] ^ NO_VERTICES, ONES) << j;
         beside += __vminu2(right[j] ^ NO_VERTICES, ONES) << j;
         if (j == 4) continue;
@@ -194,8 +192,7 @@ QFZ_DEVICE void list_squares(query_memory<T> &m, const uint32_t two[5], uint32_t
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP, last = lane == QFZ_WARP - 1;
     uint32_t right[5];
-#pragma unroll
-    for (int j = 0; j < 5; j++) {
+    QFZ_EACH (j, 5) {
         const uint32_t next = __shfl_down_sync(0xffffffffu, two[j], 1);
         right[j] = __byte_perm(two[j], last ? (uint32_t)QFZ_OPEN_INVALID : next, 0x5432);
     }
@@ -342,8 +339,7 @@ static QFZ_DEVICE void make_late(const query_work<uint32_t> &w, const late_row &
     const int32_t lane = (int32_t)threadIdx.x % QFZ_WARP, bottom = w.forest.h - 1 - w.box.y;
     uint32_t right[2], down[2], of_right[2], of_down[2];
     bool in[2];
-#pragma unroll
-    for (int c = 0; c < 2; c++) {
+    QFZ_EACH (c, 2) {
         const int32_t x = lane + c * QFZ_WARP;
         in[c] = row.y < w.box.h && x < w.box.w;
         of_right[c] = in[c] ? *row.at(QFZ_RIGHT, x) : QFZ_NONE;
@@ -353,8 +349,7 @@ static QFZ_DEVICE void make_late(const query_work<uint32_t> &w, const late_row &
     }
     const uint32_t first = __shfl_sync(0xffffffffu, down[1], 0);
     __syncwarp();
-#pragma unroll
-    for (int c = 0; c < 2; c++) {
+    QFZ_EACH (c, 2) {
         const int32_t x = lane + c * QFZ_WARP;
         const uint32_t next = __shfl_down_sync(0xffffffffu, down[c], 1);
         const uint32_t beside = c == 0 && lane == QFZ_WARP - 1 ? first : next;
@@ -408,8 +403,7 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
     __syncthreads();
     list_open(*m, two);
     make_late(w, blocks.moved + (int64_t)blockIdx.x * QFZ_MOVED_WORDS);
-#pragma unroll
-    for (int k = 0; k < LEAVING_EACH; k++)
+    QFZ_EACH (k, LEAVING_EACH)
         leaving[k] = begin_leaving(w, thread + k * THREADS);
     for (int i = THREADS - 1 - thread; i < OUTSIDE; i += THREADS)
         begin_outside(w, i);
@@ -417,8 +411,7 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
         make_column(m->columns, forest.up, v, block.x + v);
     await_planes();
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < LEAVING_EACH; k++)
+    QFZ_EACH (k, LEAVING_EACH)
         end_leaving(w, thread + k * THREADS, leaving[k], block.x);
     close_list(w);
     __syncthreads();

@@ -133,8 +133,7 @@ QFZ_DEVICE void fetch_planes(const planes_place<uint16_t> &place, shared_planes<
         return;
     }
     const int64_t step = (int64_t)place.pitch * ROWS / PLANES_AT_ONCE;
-#pragma unroll
-    for (int n = 0; n < N * EACH; n++) {
+    QFZ_EACH (n, N * EACH) {
         const int plane = n / EACH, i = first_eight() + n % EACH * THREADS;
         __pipeline_memcpy_async(reinterpret_cast<uint4 *>(planes.level[plane]) + i,
                                 eight_levels_at<const uint4>(place, plane) + n % EACH * step,
@@ -167,8 +166,7 @@ QFZ_DEVICE void store_planes(const planes_place<uint16_t> &place, const shared_p
         return;
     }
     const int64_t step = (int64_t)place.pitch * ROWS / PLANES_AT_ONCE;
-#pragma unroll
-    for (int n = 0; n < N * EACH; n++) {
+    QFZ_EACH (n, N * EACH) {
         const int plane = n / EACH, i = first_eight() + n % EACH * THREADS;
         const uint4 eight = reinterpret_cast<const uint4 *>(planes.level[plane])[i];
         uint4 *const to = eight_levels_at<uint4>(place, plane) + n % EACH * step;

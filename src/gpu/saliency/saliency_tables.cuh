@@ -82,8 +82,7 @@ QFZ_DEVICE void list_open(WORK &w, uint32_t right, uint32_t down,
                           const uint32_t vertex[WORK::OWN_ROWS + 1])
 {
     uint32_t inside_r, inside_d, open_r = 0, open_d = 0;
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         open_r += ones_of(vertex[j] ^ shifted(vertex[j], of_next_lane(vertex[j]))) << (2 * j);
         open_d += ones_of(vertex[j] ^ vertex[j + 1]) << (2 * j);
     }
@@ -102,8 +101,7 @@ QFZ_DEVICE void list_open(WORK &w, uint32_t right, uint32_t down,
     const uint32_t first =
         (uint32_t)(2 * w.lane) << QFZ_OPEN_X | (uint32_t)(w.warp * WORK::OWN_ROWS) << QFZ_OPEN_Y;
     const uint32_t next = 1u << QFZ_OPEN_X;
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++) {
+    QFZ_EACH (j, WORK::OWN_ROWS) {
         const uint32_t r = first + ((uint32_t)j << QFZ_OPEN_Y), d = r | QFZ_OPEN_DOWN;
         const uint32_t own = vertex[j], under = vertex[j + 1];
         const uint32_t to_right = shifted(own, of_next_lane(own));
@@ -128,8 +126,7 @@ QFZ_DEVICE void store_open(const WORK &w, typename WORK::KEY *table, const SETTL
     }
     table += threadIdx.y; /* 0; opaque to the compiler, which otherwise keeps addresses in registers
                            * for this rare case */
-#pragma unroll
-    for (int j = 0; j < WORK::OWN_ROWS; j++)
+    QFZ_EACH (j, WORK::OWN_ROWS)
         open[(w.warp * WORK::OWN_ROWS + j) * (QFZ_SIDE / 2) + w.lane] = vertices_in(table, s, j);
 }
 

@@ -111,8 +111,7 @@ template <typename KEY> static QFZ_DEVICE void load(tree_work<KEY> &w)
 {
     typedef typename tree_work<KEY>::TOP TOP;
     const qfz_gpu_forest &forest = w.tree.forest;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         const uint32_t p = px_of(k);
         w.named[k] = QFZ_NO_COMP;
         if (in_box(w.box, p))
@@ -195,8 +194,7 @@ template <typename KEY> static QFZ_DEVICE void name_components(tree_work<KEY> &w
 template <typename KEY> static QFZ_DEVICE void name_pixels(tree_work<KEY> &w)
 {
     uint32_t comp[EACH], level[EACH];
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         comp[k] = up_of(w.named[k]);
         level[k] = (uint32_t)(w.named[k] >> 16);
         w.named[k] = NOWHERE;
@@ -207,8 +205,7 @@ template <typename KEY> static QFZ_DEVICE void name_pixels(tree_work<KEY> &w)
             w.open |= 1u << k;
     }
     for (uint32_t moving = w.open & ((1u << EACH) - 1); moving;) {
-#pragma unroll
-        for (int k = 0; k < EACH; k++) {
+        QFZ_EACH (k, EACH) {
             if (!(moving >> k & 1)) continue;
             const KEY hook = w.m.hook[comp[k]];
             if (goes_up(hook, level[k]))
@@ -217,8 +214,7 @@ template <typename KEY> static QFZ_DEVICE void name_pixels(tree_work<KEY> &w)
                 moving &= ~(1u << k);
         }
     }
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         if (w.open >> k & 1) w.named[k] = pair_of<KEY>::make(comp[k], level[k]);
 }
 
@@ -344,8 +340,7 @@ template <typename KEY> static QFZ_DEVICE void take_chains(tree_work<KEY> &w)
 /* Replaces places in the table by numbers of pairs. */
 template <typename KEY> static QFZ_DEVICE void number_links(tree_work<KEY> &w)
 {
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         if (!(w.named[k] & LOWEST_OF)) w.named[k] = w.m.table[w.named[k]];
     EACH_COMPONENT(w, c)
     if (!(w.m.named[c] & LOWEST_OF)) w.m.named[c] = (uint16_t)w.m.table[w.m.named[c]];
@@ -359,8 +354,7 @@ template <typename KEY> static QFZ_DEVICE void order(tree_work<KEY> &w)
     uint32_t own[EACH], n_outer = 0; /* per pair: place << 16 | number in its chain, or NOWHERE */
     list_pairs(w);
     const uint32_t n = w.m.n_all;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         if (px_of(k) >= n) break;
         const uint32_t place = w.m.list_comp[px_of(k)];
         const KEY pair = w.m.table[place];
@@ -375,8 +369,7 @@ template <typename KEY> static QFZ_DEVICE void order(tree_work<KEY> &w)
     __syncthreads();
     take_chains(w);
     outer += w.m.n_local;
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         if (px_of(k) >= n) break;
         const uint32_t place = own[k] >> 16, before = own[k] & 0xffff;
         const KEY pair = w.m.table[place];
@@ -497,8 +490,7 @@ template <typename KEY> static QFZ_DEVICE void link(tree_work<KEY> &w)
         *kth_level<TOP>(forest, w.box, k) = (TOP)level;
         parents[k] = final_number(w, next == NOWHERE ? w.m.named[c] : next);
     }
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         if (!in_box(w.box, px_of(k))) continue;
         *comp_of<TOP>(forest, w.box, px_of(k)) = final_number(w, (uint32_t)w.named[k]);
     }

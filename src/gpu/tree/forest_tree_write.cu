@@ -18,8 +18,7 @@ static QFZ_DEVICE void find_parents(const qfz_gpu_forest_tree &tree, const numbe
                                     uint32_t (&parent)[N])
 {
     uint32_t vertex[N];
-#pragma unroll
-    for (int j = 0; j < N; j++) {
+    QFZ_EACH (j, N) {
         const uint32_t number = parent[j];
         const bool is_lowest = number & LOWEST_OF && number != NOWHERE;
         vertex[j] =
@@ -29,8 +28,7 @@ static QFZ_DEVICE void find_parents(const qfz_gpu_forest_tree &tree, const numbe
             parent[j] = tree.d_node[of.first_pair + number - of.n_local];
         if (is_lowest) parent[j] = tree.d_first_node[vertex[j]];
     }
-#pragma unroll
-    for (int j = 0; j < N; j++)
+    QFZ_EACH (j, N)
         if (vertex[j] != QFZ_NONE && parent[j] == QFZ_NONE) parent[j] = tree.d_node[vertex[j]];
 }
 
@@ -45,15 +43,13 @@ static QFZ_DEVICE void write_nodes(const qfz_gpu_forest_tree &tree, const number
     for (uint32_t first = threadIdx.x; first < of.n_local; first += BATCH * THREADS) {
         uint32_t parent[BATCH];
         TOP level[BATCH];
-#pragma unroll
-        for (int j = 0; j < BATCH; j++) {
+        QFZ_EACH (j, BATCH) {
             const uint32_t k = first + (uint32_t)j * THREADS;
             parent[j] = k < of.n_local ? (uint32_t)parents[k] : (uint32_t)NOWHERE;
             level[j] = k < of.n_local ? *kth_level<TOP>(tree.forest, box, k) : (TOP)0;
         }
         find_parents(tree, of, parent);
-#pragma unroll
-        for (int j = 0; j < BATCH; j++) {
+        QFZ_EACH (j, BATCH) {
             const uint32_t k = first + (uint32_t)j * THREADS;
             if (k >= of.n_local) break;
             tree.d_inside_parent[at + k] = parent[j] == QFZ_NONE ? of.base + k : parent[j];
@@ -75,15 +71,13 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     const numbering of = {(uint32_t)((int64_t)forest.h * forest.w) + inside.x, inside.y,
                           tree.d_first_pair[blockIdx.x], forest.block[blockIdx.x].x};
     uint32_t parent[EACH];
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         parent[k] = in_box(box, px_of(k)) ? (uint32_t)*comp_of<TOP>(forest, box, px_of(k))
                                           : (uint32_t)NOWHERE;
     find_parents(tree, of, parent);
     write_nodes<TOP>(tree, of, box);
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         const uint32_t p = px_of(k);
         if (!in_box(box, p)) continue;
         const int64_t at =
