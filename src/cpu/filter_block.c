@@ -299,7 +299,7 @@ void qfz_filter_block_join(const qfz_filter_graph *graph, int64_t i, void *memor
               .block = &graph->blocks[i],
               .box = box,
               .least = graph->rule.min_mass,
-              .merges_heavy = !graph->is_complete,
+              .merges_heavy = !graph->rule.wants_forest,
               .s = s};
     find_edges(&b);
     start_components(&b);

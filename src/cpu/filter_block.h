@@ -10,8 +10,8 @@
  * seams are the graph's other links.  The graph has at most one vertex for each pixel on the ring
  * of a block.
  *
- * If only the edges of filtered level 0 are wanted, all components that weigh at least N are the
- * same to the others, and become one: no edge between two of them has filtered level 0. */
+ * Unless the rule wants the forest, all components that weigh at least N are the same to the
+ * others, and become one: no edge between two of them has filtered level 0. */
 #ifndef QFZ_CPU_FILTER_BLOCK_H
 #define QFZ_CPU_FILTER_BLOCK_H
 
@@ -32,7 +32,6 @@ typedef struct qfz_filter_graph {
     qfz_box box;              /* of the tile in the raster */
     const uint64_t *row_mass; /* NULL: 1 */
     bool is_open_ring; /* each valid pixel on the tile's ring is a vertex from the start on */
-    bool is_complete;  /* all items, not only those that edges of filtered level 0 need */
     uint8_t *zeroed;   /* NULL: not wanted */
     uint8_t *forest;   /* beside zeroed, edges that keep a level above 0; NULL: not wanted */
 

@@ -122,7 +122,7 @@ static sizes start_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box)
 /* What is wanted of the blocks, as in qfz_filter_graph. */
 typedef struct wanted {
     const uint64_t *row_mass;
-    bool is_open_ring, is_complete;
+    bool is_open_ring;
     qfz_edge_bits bits;
 } wanted;
 
@@ -132,7 +132,6 @@ static void make_graph(qfz_filter_tile *f, const qfz_image *tile, qfz_box box, c
     const sizes n = start_graph(f, tile, box);
     graph->row_mass = want->row_mass;
     graph->is_open_ring = want->is_open_ring;
-    graph->is_complete = want->is_complete;
     graph->zeroed = want->bits.zeroed;
     graph->forest = want->bits.forest;
 #pragma omp parallel num_threads(n.n_blocks < f->n_threads ? (int)n.n_blocks : f->n_threads)
@@ -171,10 +170,8 @@ qfz_status qfz_filter_tile_summarise(qfz_filter_tile *f, const qfz_image *tile, 
                                      const uint64_t *row_mass, const qfz_edge_bits *bits,
                                      qfz_summary *summary, qfz_error *err)
 {
-    const wanted want = {.row_mass = row_mass,
-                         .is_open_ring = true,
-                         .is_complete = true,
-                         .bits = bits ? *bits : (qfz_edge_bits){0}};
+    const wanted want = {
+        .row_mass = row_mass, .is_open_ring = true, .bits = bits ? *bits : (qfz_edge_bits){0}};
     const qfz_filter_outside outside = {.mark = f->mark,
                                         .at_zero = f->at_zero,
                                         .links = &summary->links,
@@ -246,10 +243,7 @@ qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qf
                                    const uint64_t *row_mass, const qfz_exterior *exterior,
                                    const qfz_edge_bits *bits, qfz_error *err)
 {
-    const wanted want = {.row_mass = row_mass,
-                         .is_open_ring = exterior != NULL,
-                         .is_complete = bits->forest != NULL,
-                         .bits = *bits};
+    const wanted want = {.row_mass = row_mass, .is_open_ring = exterior != NULL, .bits = *bits};
     if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
     make_graph(f, tile, box, &want);
     return resolve_graph(f, exterior, err);
