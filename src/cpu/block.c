@@ -31,13 +31,17 @@ typedef struct view {
     const qfz_image *image;
     const qfz_rule *rule;
     qfz_box box;
-    bool ties_stay;
     int64_t x_first, x_last; /* first and last column whose pixels are read */
     qfz_block_edges *s;
     qfz_seam *seam;
     uint64_t *open;
     qfz_lightest *lightest;
 } view;
+
+static bool is_by_key(const view *b)
+{
+    return b->lightest && b->lightest->by_key;
+}
 
 /* The edges of all squares, and loops. */
 static size_t max_edges(int connectivity)
@@ -282,7 +286,7 @@ static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *ke
 {
     const int n = (int)qfz_box_w(b->box);
     add_crossing_of_row(b, y, row, keep);
-    if (b->lightest) qfz_lightest_take(b->lightest, y - b->box.y0, keep);
+    if (b->lightest) qfz_lightest_take(b->lightest, y - b->box.y0, row, keep);
     keep[n] &= VERTICAL;
     for (int i = 1; y + 1 == b->box.y1 && i <= n; i++)
         keep[i] &= (uint8_t)~DOWN;
@@ -291,6 +295,12 @@ static void add_row(const view *b, int64_t y, const square_row *row, uint8_t *ke
         add_few_inner(b->s, row, keep, (uint32_t)n, place, b->rule->connectivity / 2);
     else
         add_inner(b->s, row, keep, (uint32_t)n, place, b->rule->connectivity);
+}
+
+static void thin_row(const view *b, square_row *row, const square_row *below)
+{
+    (is_by_key(b) ? qfz_square_row_thin_by_key : qfz_square_row_thin)(row, below,
+                                                                      b->rule->connectivity);
 }
 
 /* Edges from the row above the block. */
@@ -313,7 +323,7 @@ static void find_edges(const view *b)
     fill_row(b, b->box.y0, row);
     if (b->box.y0 > 0) {
         fill_row(b, b->box.y0 - 1, above);
-        qfz_square_row_thin(above, row, b->rule->connectivity, b->ties_stay);
+        thin_row(b, above, row);
         if (b->open) open_top(b, above);
     } else if (b->lightest) {
         qfz_lightest_bound(b->lightest, -1, above);
@@ -323,7 +333,7 @@ static void find_edges(const view *b)
         if (y + 1 < b->image->h) fill_row(b, y + 1, below);
         if (b->lightest && y + 1 < b->box.y1)
             qfz_lightest_choose(b->lightest, y + 1 - b->box.y0, row, below);
-        qfz_square_row_thin(row, below, b->rule->connectivity, b->ties_stay);
+        thin_row(b, row, below);
         keep_of_row(b, above, row, keep);
         add_row(b, y, row, keep);
         square_row *const free_row = above;
@@ -351,6 +361,19 @@ static void name_components(qfz_block_edges *s, const uint16_t *component)
     s->bits = bits;
 }
 
+/* Drops edges inside one component. */
+static void drop_inside(qfz_block_edges *s, const uint16_t *component)
+{
+    uint64_t *const edges = s->edges[0];
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->n_edges; i++) {
+        const uint64_t edge = edges[i];
+        edges[n] = edge;
+        n += component[qfz_edge_p(edge)] != component[qfz_edge_q(edge)];
+    }
+    s->n_edges = n;
+}
+
 static uint64_t bits_of(const uint64_t *edges, int32_t n)
 {
     uint64_t bits = 0;
@@ -360,13 +383,11 @@ static uint64_t bits_of(const uint64_t *edges, int32_t n)
 }
 
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
-                    qfz_box box, bool ties_stay, qfz_seam *seam, uint64_t *open,
-                    qfz_lightest *lightest)
+                    qfz_box box, qfz_seam *seam, uint64_t *open, qfz_lightest *lightest)
 {
     const view b = {.image = image,
                     .rule = rule,
                     .box = box,
-                    .ties_stay = ties_stay,
                     .x_first = box.x0 > 0 ? box.x0 - 1 : 0,
                     .x_last = box.x1 < image->w ? box.x1 : image->w - 1,
                     .s = scratch,
@@ -378,12 +399,13 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
     scratch->edges[1] = scratch->edges[0] + max_edges(rule->connectivity);
     seam->n_right = seam->n_below = seam->n_corner = 0;
     find_edges(&b);
-    if (lightest) {
-        qfz_lightest_finish(lightest);
+    if (lightest) qfz_lightest_finish(lightest);
+    if (is_by_key(&b))
+        drop_inside(scratch, lightest->component);
+    else if (lightest)
         name_components(scratch, lightest->component);
-    } else {
+    else
         scratch->bits = bits_of(scratch->edges[0], scratch->n_edges);
-    }
 }
 
 void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t level, uint32_t place)

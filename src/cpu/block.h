@@ -81,15 +81,13 @@ struct qfz_lightest;
 size_t qfz_block_edges_bytes(int connectivity);
 
 /* Finds the needed edges of levels up to rule->alpha_level, inside the block and across its
- * seams.  ties_stay: an edge of a level above 0 that is as heavy as another one of its cycle stays,
- * for callers with an order of their own of edges of equal level; not with lightest.  open: NULL,
- * or open[i] becomes the least level of the edges that leave the block from pixel i of its ring
- * (box.h), and is unchanged if no edge does.  lightest: NULL, or set up for this block: its pixels
- * are hooked, and their hooks are left out of the edges, which then join components instead of
- * pixels. */
+ * seams.  open: NULL, or open[i] becomes the least level of the edges that leave the block from
+ * pixel i of its ring (box.h), and is unchanged if no edge does.  lightest: NULL, or set up for
+ * this block: its pixels are hooked, and their hooks are left out of the edges, which then join
+ * components instead of pixels.  By keys, edges inside components are left out, too, but the others
+ * join pixels. */
 void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_rule *rule,
-                    qfz_box box, bool ties_stay, qfz_seam *seam, uint64_t *open,
-                    struct qfz_lightest *lightest);
+                    qfz_box box, qfz_seam *seam, uint64_t *open, struct qfz_lightest *lightest);
 
 /* Adds a loop to the inner edges, to be sorted with them; its meaning is the caller's.  At most
  * one for each pixel of the ring. */

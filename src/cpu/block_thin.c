@@ -3,9 +3,7 @@
  *
  * Of equal edges the later one of top, bottom, left, right, falling, rising is the heavier one:
  * that is the order of (kind, place), the same in all squares that contain an edge.  A second form
- * drops only edges that are heavier than all others of a cycle, and of a square whose edges all
- * have level 0 the last ones: no minimum spanning forest has them under any order of equal levels,
- * if the order within level 0 is free. */
+ * compares the keys of the order of (level, position) (block_rows.h). */
 #include "core/simd.h"
 #include "cpu/block_rows.h"
 #include "cpu/min_max.h"
@@ -50,18 +48,28 @@ QFZ_CLONES_512 static void drop_of_six(qfz_square_row *restrict row,
     }
 }
 
-/* ---- The same where ties stay: comparisons are strict, except in flat squares. */
+/* ---- The same by keys: comparisons are strict, so that edges of one key stay. */
 
-QFZ_CLONES_512 static void drop_of_four_untied(qfz_square_row *restrict row,
-                                               const uint32_t *restrict bottom)
+static inline uint64_t min64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t max64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+QFZ_CLONES_512 static void drop_of_four_keys(qfz_square_row *restrict row,
+                                             const uint64_t *restrict bottom)
 {
     for (int i = 0; i < ROW - 1; i++) {
-        const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
-        const uint32_t tu = qfz_max(t, u), lr = qfz_max(l, r);
+        const uint64_t t = row->key[QFZ_EDGE_H][i], u = bottom[i];
+        const uint64_t l = row->key[QFZ_EDGE_V][i], r = row->key[QFZ_EDGE_V][i + 1];
+        const uint64_t tu = max64(t, u), lr = max64(l, r);
         const uint32_t drop =
-            (t > qfz_max(u, lr)) * QFZ_DROP_TOP | (u > qfz_max(t, lr)) * QFZ_DROP_BOTTOM |
-            (l > qfz_max(r, tu)) * QFZ_DROP_LEFT | (r > qfz_max(l, tu)) * QFZ_DROP_RIGHT |
-            (qfz_max(tu, lr) == 0) * QFZ_DROP_RIGHT;
+            (t > max64(u, lr)) * QFZ_DROP_TOP | (u > max64(t, lr)) * QFZ_DROP_BOTTOM |
+            (l > max64(r, tu)) * QFZ_DROP_LEFT | (r > max64(l, tu)) * QFZ_DROP_RIGHT;
         row->drop[i] = row->exists[i] & QFZ_SQUARE ? (uint8_t)drop : 0;
     }
 }
@@ -70,17 +78,16 @@ QFZ_CLONES_512 static void drop_of_four_untied(qfz_square_row *restrict row,
  * the opposite side and two sides, or two diagonals; each given by its other edges. */
 #define CLOSES(first, with_first, second, with_second, opposite, side, other_side, diagonal,       \
                other_diagonal)                                                                     \
-    qfz_min(                                                                                       \
-        qfz_min(qfz_max(first, with_first), qfz_max(second, with_second)),                         \
-        qfz_max(opposite, qfz_min(qfz_max(side, other_side), qfz_max(diagonal, other_diagonal))))
+    min64(min64(max64(first, with_first), max64(second, with_second)),                             \
+          max64(opposite, min64(max64(side, other_side), max64(diagonal, other_diagonal))))
 
-QFZ_CLONES_512 static void drop_of_six_untied(qfz_square_row *restrict row,
-                                              const uint32_t *restrict bottom)
+QFZ_CLONES_512 static void drop_of_six_keys(qfz_square_row *restrict row,
+                                            const uint64_t *restrict bottom)
 {
     for (int i = 0; i < ROW - 1; i++) {
-        const uint32_t t = row->h[i], u = bottom[i], l = row->v[i], r = row->v[i + 1];
-        const uint32_t f = row->fall[i], g = row->rise[i];
-        const uint32_t is_flat = (t | u | l | r | f | g) == 0;
+        const uint64_t t = row->key[QFZ_EDGE_H][i], u = bottom[i];
+        const uint64_t l = row->key[QFZ_EDGE_V][i], r = row->key[QFZ_EDGE_V][i + 1];
+        const uint64_t f = row->key[QFZ_EDGE_FALL][i], g = row->key[QFZ_EDGE_RISE][i];
         const uint32_t dt = t > CLOSES(r, f, l, g, u, l, r, f, g);
         const uint32_t du = u > CLOSES(l, f, r, g, t, l, r, f, g);
         const uint32_t dl = l > CLOSES(u, f, t, g, r, t, u, f, g);
@@ -88,17 +95,17 @@ QFZ_CLONES_512 static void drop_of_six_untied(qfz_square_row *restrict row,
         const uint32_t df = f > CLOSES(t, r, l, u, g, t, u, l, r);
         const uint32_t dg = g > CLOSES(t, l, r, u, f, t, u, l, r);
         const uint32_t drop = dt * QFZ_DROP_TOP | du * QFZ_DROP_BOTTOM | dl * QFZ_DROP_LEFT |
-                              (dr | is_flat) * QFZ_DROP_RIGHT | (df | is_flat) * QFZ_DROP_FALL |
-                              (dg | is_flat) * QFZ_DROP_RISE;
+                              dr * QFZ_DROP_RIGHT | df * QFZ_DROP_FALL | dg * QFZ_DROP_RISE;
         row->drop[i] = row->exists[i] & QFZ_SQUARE ? (uint8_t)drop : 0;
     }
 }
 
-void qfz_square_row_thin(qfz_square_row *row, const qfz_square_row *below, int connectivity,
-                         bool ties_stay)
+void qfz_square_row_thin(qfz_square_row *row, const qfz_square_row *below, int connectivity)
 {
-    if (connectivity == 4)
-        (ties_stay ? drop_of_four_untied : drop_of_four)(row, below->h);
-    else
-        (ties_stay ? drop_of_six_untied : drop_of_six)(row, below->h);
+    (connectivity == 4 ? drop_of_four : drop_of_six)(row, below->h);
+}
+
+void qfz_square_row_thin_by_key(qfz_square_row *row, const qfz_square_row *below, int connectivity)
+{
+    (connectivity == 4 ? drop_of_four_keys : drop_of_six_keys)(row, below->key[QFZ_EDGE_H]);
 }

@@ -172,6 +172,7 @@ static qfz_lightest *lightest_of(const qfz_block_work *b, bool open_ring)
     l->alpha_level = b->c->rule->alpha_level;
     l->open_ring = open_ring;
     l->lonely = b->c->stays ? NULL : b->image;
+    l->by_key = NULL;
     l->level = b->px_first;
     l->component = b->px_number;
     return l;
@@ -184,7 +185,7 @@ static void find_edges(const qfz_block_work *b, bool open_ring)
     qfz_lightest *const lightest = lightest_of(b, open_ring);
     const int64_t n_ring = qfz_ring_size(qfz_box_h(b->box), qfz_box_w(b->box));
     memset(b->s->open, 0xff, (size_t)n_ring * sizeof *b->s->open);
-    qfz_block_find(b->edges, b->image, b->c->rule, b->box, false, &seam, b->s->open, lightest);
+    qfz_block_find(b->edges, b->image, b->c->rule, b->box, &seam, b->s->open, lightest);
     block->n_nodes = lightest->n_components;
     block->n_seam = seam.n_right + seam.n_below + seam.n_corner;
     for (uint32_t i = 0; i < block->n_seam; i++) {

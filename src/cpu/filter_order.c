@@ -22,6 +22,22 @@ uint64_t qfz_record_position(const qfz_filter_order *order, uint64_t record)
     return qfz_position(order->y0 + y, order->x0 + x, qfz_record_dir(record));
 }
 
+/* Of the step from pixel x of a row to the second pixel of an edge: BELOW 1, BELOW_RIGHT 2,
+ * BELOW_LEFT 3. */
+QFZ_INLINE uint32_t dir_of(uint32_t step, uint32_t x, uint32_t w)
+{
+    const uint32_t is_right = (step == 1) & (x + 1 < w);
+    const uint32_t below = 1u + (step > w) + 2u * (step < w);
+    return below & (is_right - 1u);
+}
+
+uint64_t qfz_filter_order_position(const qfz_filter_order *order, uint32_t p, uint32_t q)
+{
+    const uint32_t step = q - p;
+    const uint32_t y = p * order->row_of >> ROW_SHIFT, x = p - y * order->w;
+    return qfz_position(order->y0 + y, order->x0 + x, (int)dir_of(step, x, order->w));
+}
+
 /* In place.  Without branches, so that the compiler vectorises the loop. */
 QFZ_CLONES_512 static void make_records(const qfz_filter_order *order, uint64_t *list, int32_t n)
 {
@@ -32,10 +48,7 @@ QFZ_CLONES_512 static void make_records(const qfz_filter_order *order, uint64_t 
         const uint64_t edge = list[i];
         const uint32_t p = qfz_edge_p(edge), step = qfz_edge_q(edge) - p;
         const uint32_t y = p * row_of >> ROW_SHIFT, x = p - y * w;
-        const uint32_t is_edge = step != 0, is_right = (step == 1) & (x + 1 < w);
-        /* BELOW 1, BELOW_RIGHT 2, BELOW_LEFT 3 */
-        const uint32_t below = 1u + (step > w) + 2u * (step < w);
-        const uint32_t dir = below & (is_right - 1u) & (0u - is_edge);
+        const uint32_t is_edge = step != 0, dir = dir_of(step, x, w) & (0u - is_edge);
         const uint64_t level = qfz_edge_level(edge);
         const uint64_t position =
             qfz_mix64(row + ((uint64_t)y << 34 | (uint64_t)x << 2 | qfz_position_number(dir)));
@@ -121,23 +134,22 @@ static void sort(qfz_filter_order *order, uint64_t *list[2], int32_t n)
 }
 
 /* ---- Edges of records. */
-QFZ_CLONES_512 static void make_edges(const uint64_t *records, int32_t n, uint32_t w,
-                                      uint64_t *edges)
+static void make_edges(const qfz_filter_order *order, const uint64_t *records, int32_t n,
+                       uint64_t *edges)
 {
-    const uint32_t steps = 1u << 8 * QFZ_RIGHT | w << 8 * QFZ_BELOW |
-                           (w + 1) << 8 * QFZ_BELOW_RIGHT | (w - 1) << 8 * QFZ_BELOW_LEFT;
+    const uint16_t *const node = order->node;
     for (int32_t i = 0; i < n; i++) {
         const uint64_t record = records[i];
         const uint32_t p = qfz_record_place(record);
-        const uint32_t step = qfz_record_is_loop(record)
-                                  ? 0
-                                  : steps >> 8 * (uint32_t)qfz_record_dir(record) & UINT8_MAX;
-        edges[i] = qfz_edge_of((uint32_t)i, p, p + step);
+        const uint32_t step = qfz_record_is_loop(record) ? 0 : qfz_record_step(order, record);
+        edges[i] = qfz_edge_of((uint32_t)i, node[p], node[p + step]);
     }
 }
 
-void qfz_filter_order_start(qfz_filter_order *order, qfz_box box, int64_t y0, int64_t x0)
+void qfz_filter_order_start(qfz_filter_order *order, qfz_box box, int64_t y0, int64_t x0,
+                            const uint16_t *node)
 {
+    order->node = node;
     order->y0 = y0 + box.y0;
     order->x0 = x0 + box.x0;
     order->w = (uint32_t)qfz_box_w(box);
@@ -152,7 +164,7 @@ void qfz_filter_order_make(qfz_filter_order *order, uint64_t *list[2], int32_t n
     order->level_bits = 32 - __builtin_clz(qfz_edge_level(any) | 1);
     make_records(order, list[0], n);
     if (qfz_edge_level(any) > 0) sort(order, list, n);
-    make_edges(list[0], n, order->w, list[1]);
+    make_edges(order, list[0], n, list[1]);
 }
 
 /* ---- Parts. */

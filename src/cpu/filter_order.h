@@ -23,6 +23,7 @@ typedef struct qfz_filter_order {
     uint32_t w;      /* of the block */
     uint32_t row_of; /* row_of * place >> 21: the row of a place; exact for 128 rows of w */
     int level_bits;
+    const uint16_t *node; /* borrowed: of each pixel (lightest.h) */
     uint32_t count[2][1 << QFZ_ORDER_DIGIT_BITS];
 } qfz_filter_order;
 
@@ -48,12 +49,26 @@ static inline uint32_t qfz_record_level(const qfz_filter_order *order, uint64_t 
 
 uint64_t qfz_record_position(const qfz_filter_order *order, uint64_t record);
 
+/* The position of the edge of pixels p and q, p being the first one. */
+uint64_t qfz_filter_order_position(const qfz_filter_order *order, uint32_t p, uint32_t q);
+
+/* From the first pixel of an edge to the second one. */
+static inline uint32_t qfz_record_step(const qfz_filter_order *order, uint64_t record)
+{
+    const uint32_t w = order->w, steps = 1u << 8 * QFZ_RIGHT | w << 8 * QFZ_BELOW |
+                                         (w + 1) << 8 * QFZ_BELOW_RIGHT |
+                                         (w - 1) << 8 * QFZ_BELOW_LEFT;
+    return steps >> 8 * (uint32_t)qfz_record_dir(record) & UINT8_MAX;
+}
+
 /* Begins a block: box, in a tile that begins at (y0, x0) of the raster. */
-void qfz_filter_order_start(qfz_filter_order *order, qfz_box box, int64_t y0, int64_t x0);
+void qfz_filter_order_start(qfz_filter_order *order, qfz_box box, int64_t y0, int64_t x0,
+                            const uint16_t *node);
 
 /* Turns n edges and loops (block.h) in list[0] into sorted records in list[0], which may change
  * places with list[1]; those of level 0 alone stay in their order, which does not matter.  list[1]:
- * for each record its number in place of the level, and its two pixels, in the form of an edge. */
+ * for each record its number in place of the level, and the nodes of its two pixels, in the form of
+ * an edge. */
 void qfz_filter_order_make(qfz_filter_order *order, uint64_t *list[2], int32_t n);
 
 /* Moves the edges and loops above a level to another list of n; returns the number of the rest. */

@@ -66,7 +66,10 @@ void qfz_lightest_bound(const qfz_lightest *l, int64_t y, qfz_square_row *row)
     const int64_t at = l->box.y0 + y, n = qfz_box_w(l->box);
     bound_by(row, at < 0 ? nothing : row->exists, l->connectivity == 8);
     if (l->alpha_level < QFZ_NONE) bound_by_alpha(row, l->alpha_level);
-    if (!l->open_ring) return;
+    if (l->by_key)
+        qfz_square_row_set_keys(row, l->by_key->y0 + at, l->by_key->x0 + l->box.x0 - 1,
+                                l->connectivity);
+    if (!l->open_ring || l->by_key) return;
     if (l->box.x0 == 0) row->h[0] = 0;
     if (l->box.x1 == l->image_w) row->h[n] = 0;
     if (at < 0 || at + 1 == l->image_h) memset(row->v, 0, sizeof row->v);
@@ -115,6 +118,52 @@ QFZ_CLONES static void choose_of_eight(const qfz_square_row *above, const qfz_sq
     choose_some(above, row, true, level, to);
 }
 
+/* ---- The same by keys. */
+
+/* Updates the least key so far. */
+#define PREFER_KEY(edge_key, where)                                                                \
+    do {                                                                                           \
+        const uint64_t k = (edge_key);                                                             \
+        way = k < least ? (where) : k == least ? STAYS : way;                                      \
+        least = k < least ? k : least;                                                             \
+    } while (0)
+
+static inline void choose_some_keys(const qfz_square_row *restrict above,
+                                    const qfz_square_row *restrict row, bool diagonals,
+                                    uint32_t *restrict level, uint8_t *restrict to)
+{
+    for (int i = 1; i < QFZ_SQUARES - 1; i++) {
+        uint64_t least = UINT64_MAX, way = STAYS;
+        PREFER_KEY(row->key[QFZ_EDGE_H][i - 1], LEFT);
+        PREFER_KEY(row->key[QFZ_EDGE_H][i], RIGHT);
+        PREFER_KEY(above->key[QFZ_EDGE_V][i], UP);
+        PREFER_KEY(row->key[QFZ_EDGE_V][i], DOWN);
+        if (diagonals) {
+            PREFER_KEY(above->key[QFZ_EDGE_FALL][i - 1], UP_LEFT);
+            PREFER_KEY(row->key[QFZ_EDGE_FALL][i], DOWN_RIGHT);
+            PREFER_KEY(above->key[QFZ_EDGE_RISE][i], UP_RIGHT);
+            PREFER_KEY(row->key[QFZ_EDGE_RISE][i - 1], DOWN_LEFT);
+        }
+        level[i] = (uint32_t)((least == UINT64_MAX ? 0 : least) >> 32);
+        to[i] = (uint8_t)way;
+    }
+}
+
+QFZ_CLONES_512 static void choose_key_of_four(const qfz_square_row *above,
+                                              const qfz_square_row *row, uint32_t *level,
+                                              uint8_t *to)
+{
+    choose_some_keys(above, row, false, level, to);
+}
+
+QFZ_CLONES_512 static void choose_key_of_eight(const qfz_square_row *above,
+                                               const qfz_square_row *row, uint32_t *level,
+                                               uint8_t *to)
+{
+    choose_some_keys(above, row, true, level, to);
+}
+
+/* ---- Pixels that stay. */
 static void stay_if(uint8_t *to, uint32_t *level, bool leaves)
 {
     if (!leaves) return;
@@ -135,13 +184,31 @@ static void stay_inside(const qfz_lightest *l, int64_t y, uint32_t *level, uint8
         stay_if(&to[i], &level[i], step_y(to[i]) > 0);
 }
 
+static void stay_on_ring(const qfz_lightest *l, int64_t y, uint8_t *to)
+{
+    const int64_t at = l->box.y0 + y;
+    if (at == 0 || at + 1 == l->image_h) memset(to, STAYS, QFZ_SQUARES);
+    if (l->box.x0 == 0) to[1] = STAYS;
+    if (l->box.x1 == l->image_w) to[qfz_box_w(l->box)] = STAYS;
+}
+
+static void choose_by_key(const qfz_lightest *l, int64_t y, const qfz_square_row *above,
+                          const qfz_square_row *row, uint32_t *level, uint8_t *to)
+{
+    (l->connectivity == 4 ? choose_key_of_four : choose_key_of_eight)(above, row, level, to);
+    if (l->by_key->stays[y]) memset(to, STAYS, QFZ_SQUARES);
+    if (l->open_ring) stay_on_ring(l, y, to);
+}
+
 void qfz_lightest_choose(qfz_lightest *l, int64_t y, const qfz_square_row *above,
                          const qfz_square_row *row)
 {
     const int64_t n = qfz_box_w(l->box);
     uint32_t level[QFZ_SQUARES];
-    uint8_t *const to = l->to[y & 1];
-    if (l->connectivity == 4)
+    uint8_t *const to = l->to[y % 3];
+    if (l->by_key)
+        choose_by_key(l, y, above, row, level, to);
+    else if (l->connectivity == 4)
         choose_of_four(above, row, level, to);
     else
         choose_of_eight(above, row, level, to);
@@ -186,15 +253,65 @@ QFZ_CLONES_512 static void take_of_eight(const uint8_t *to, const uint8_t *below
     take_some(to, below, n, place, true, up, keep);
 }
 
-void qfz_lightest_take(qfz_lightest *l, int64_t y, uint8_t *keep)
+/* By keys: the roles of the pixels of a row, and their edges that are hooks. */
+static inline void tell_some(const uint8_t *restrict above, const uint8_t *restrict to,
+                             const uint8_t *restrict below, int n, bool diagonals,
+                             const qfz_square_row *restrict row, const uint32_t *restrict level,
+                             uint8_t *restrict role, uint8_t *restrict zeroed)
+{
+    for (int i = 1; i <= n; i++) {
+        const int me = to[i], right = to[i + 1], under = below[i];
+        const int in_row = (me == RIGHT) & (right == LEFT);
+        int is_below = (me == DOWN) & (under == UP);
+        int is_mate = ((me == LEFT) & (to[i - 1] == RIGHT)) | ((me == UP) & (above[i] == DOWN));
+        int bits = (((me == RIGHT) | (right == LEFT)) & (row->h[i] > 0)) << QFZ_RIGHT |
+                   (((me == DOWN) | (under == UP)) & (row->v[i] > 0)) << QFZ_BELOW;
+        if (diagonals) {
+            const int falls = me == DOWN_RIGHT, from_fall = below[i + 1] == UP_LEFT;
+            const int rises = me == DOWN_LEFT, from_rise = below[i - 1] == UP_RIGHT;
+            is_below |= (falls & from_fall) | (rises & from_rise);
+            is_mate |= ((me == UP_LEFT) & (above[i - 1] == DOWN_RIGHT)) |
+                       ((me == UP_RIGHT) & (above[i + 1] == DOWN_LEFT));
+            bits |= ((falls | from_fall) & (row->fall[i] > 0)) << QFZ_BELOW_RIGHT |
+                    ((rises | from_rise) & (row->rise[i - 1] > 0)) << QFZ_BELOW_LEFT;
+        }
+        const int is_alone = (me != STAYS) & !(in_row | is_below | is_mate);
+        const int kind = level[i - 1] > 0 ? QFZ_LATE : QFZ_EARLY;
+        role[i - 1] =
+            (uint8_t)(in_row * QFZ_MATE_RIGHT | is_below * QFZ_MATE_BELOW | is_alone * kind);
+        zeroed[i - 1] = (uint8_t)bits;
+    }
+}
+
+QFZ_CLONES_512 static void tell_of_four(const uint8_t *above, const uint8_t *to,
+                                        const uint8_t *below, int n, const qfz_square_row *row,
+                                        const uint32_t *level, uint8_t *role, uint8_t *zeroed)
+{
+    tell_some(above, to, below, n, false, row, level, role, zeroed);
+}
+
+QFZ_CLONES_512 static void tell_of_eight(const uint8_t *above, const uint8_t *to,
+                                         const uint8_t *below, int n, const qfz_square_row *row,
+                                         const uint32_t *level, uint8_t *role, uint8_t *zeroed)
+{
+    tell_some(above, to, below, n, true, row, level, role, zeroed);
+}
+
+void qfz_lightest_take(qfz_lightest *l, int64_t y, const qfz_square_row *row, uint8_t *keep)
 {
     const int n = (int)qfz_box_w(l->box), place = (int)y * n;
-    uint8_t *const below = l->to[(y + 1) & 1];
+    uint8_t *const above = l->to[(y + 2) % 3], *const to = l->to[y % 3];
+    uint8_t *const below = l->to[(y + 1) % 3];
+    if (y == 0) memset(above, STAYS, sizeof l->to[0]);
     if (y + 1 == qfz_box_h(l->box)) memset(below, STAYS, sizeof l->to[0]);
     if (l->connectivity == 4)
-        take_of_four(l->to[y & 1], below, n, place, l->up + place, keep);
+        take_of_four(to, below, n, place, l->up + place, keep);
     else
-        take_of_eight(l->to[y & 1], below, n, place, l->up + place, keep);
+        take_of_eight(to, below, n, place, l->up + place, keep);
+    if (l->by_key)
+        (l->connectivity == 4 ? tell_of_four
+                              : tell_of_eight)(above, to, below, n, row, l->level + place,
+                                               l->by_key->role + place, l->by_key->zeroed + place);
 }
 
 /* valid: NULL if all n pixels are. */

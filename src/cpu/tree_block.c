@@ -130,7 +130,7 @@ void qfz_tree_build_block(const qfz_tree_work *t, int64_t by, int64_t bx, void *
     qfz_block_edges *const edges = (void *)((char *)scratch + struct_bytes());
     qfz_seam seam = {.edges = t->seam + block->seam};
     int32_t n_edges;
-    qfz_block_find(edges, t->image, t->rule, b.box, false, &seam, NULL, NULL);
+    qfz_block_find(edges, t->image, t->rule, b.box, &seam, NULL, NULL);
     block->n_right = seam.n_right;
     block->n_below = seam.n_below;
     block->n_corner = seam.n_corner;

@@ -21,7 +21,8 @@ typedef struct forest_edge {
 
 typedef struct filter_case {
     raster r;
-    qfz_rule rule; /* min_mass is N */
+    qfz_rule rule;  /* min_mass is N */
+    int64_t y0, x0; /* of the first pixel, for positions */
     uint64_t row_mass[FILTER_SIDE];
     bool has_weights;
     uint64_t total; /* of all valid pixels */
@@ -152,7 +153,7 @@ static inline int filter_edges(const filter_case *c, forest_edge *edges)
                 if (v >= image->h || u < 0 || u >= image->w) continue;
                 if (!image->valid[p] || !image->valid[q]) continue;
                 edges[n] = (forest_edge){.p = (int)p, .q = (int)q, .dir = dir};
-                edges[n].position = filter_place((uint64_t)y, (uint64_t)x, dir);
+                edges[n].position = filter_place((uint64_t)(c->y0 + y), (uint64_t)(c->x0 + x), dir);
                 qfz_levels(image, &c->rule, p, q, 1, &edges[n++].level);
             }
     qsort(edges, (size_t)n, sizeof *edges, filter_compare);

@@ -267,7 +267,8 @@ static void check_blocks(void)
                            .distance = QFZ_LINF,
                            .type = QFZ_U8,
                            .n_bands = 1,
-                           .min_mass = 2 + (uint64_t)check_pick(check_chance(50) ? 100 : 10000)};
+                           .min_mass = 2 + (uint64_t)check_pick(check_chance(50) ? 100 : 10000),
+                           .wants_forest = true};
     check_describe("%d values, %d %% holes, %d-connected, N %d", (int)range, (int)holes,
                    rule.connectivity, (int)rule.min_mass);
     for (int i = 0; i < 2; i++) {
@@ -281,6 +282,55 @@ static void check_blocks(void)
     }
     CHECK(memcmp(got[0], got[1], sizeof got[0]) == 0, "the bits depend on the blocks");
     CHECK(memcmp(forest[0], forest[1], sizeof forest[0]) == 0, "the forest depends on the blocks");
+}
+
+/* A chessboard, all of whose edges have one level, around a pixel with two edges whose positions
+ * agree in the higher 32 bits: they were found by a search. */
+static void check_near_ties(void)
+{
+    static const int64_t places[][2] = {
+        {29388, 34810},  {32108, 31661},  {88256, 4886},   {91840, 60182},  {119626, 55302},
+        {140120, 20741}, {141010, 54232}, {146477, 16343}, {147713, 53213}, {152040, 22365}};
+    static filter_case c;
+    static qfz_worker *worker;
+    uint8_t pixels[FILTER_PX], valid[FILTER_PX], zeroed[FILTER_PX], forest[FILTER_PX];
+    const int64_t *const place = places[check_pick(sizeof places / sizeof *places)];
+    const int64_t side = 2 + check_pick(5), before = check_pick(side);
+    qfz_error err = {0};
+    for (int64_t p = 0; p < side * side; p++) {
+        pixels[p] = (uint8_t)((p / side + p % side) % 2);
+        valid[p] = 1;
+    }
+    c = (filter_case){.y0 = place[0] - before, .x0 = place[1] - check_pick(side)};
+    c.r.image = (qfz_image){
+        .h = side, .w = side, .n_bands = 1, .type = QFZ_U8, .pixels = pixels, .valid = valid};
+    c.rule = (qfz_rule){.connectivity = 4,
+                        .distance = QFZ_LINF,
+                        .type = QFZ_U8,
+                        .n_bands = 1,
+                        .alpha_level = UINT32_MAX,
+                        .min_mass = 1 + (uint64_t)check_pick(side * side),
+                        .wants_forest = true};
+    for (int64_t y = 0; y < side; y++)
+        c.row_mass[y] = 1;
+    filter_by_definition(&c);
+    check_describe("%d x %d pixels at %d %d, N %d", (int)side, (int)side, (int)c.y0, (int)c.x0,
+                   (int)c.rule.min_mass);
+    const qfz_worker_spec spec = {.rule = &c.rule,
+                                  .kind = QFZ_FILTER,
+                                  .max_h = (int32_t)side,
+                                  .max_w = (int32_t)side,
+                                  .n_threads = 1};
+    const qfz_edge_bits bits = {zeroed, forest};
+    const qfz_box box = {c.y0, c.x0, c.y0 + side, c.x0 + side};
+    ok(TEST_ENGINE_TABLE.open(&worker, 1, &spec, &err), &err);
+    ok(qfz_engine_load(&TEST_ENGINE_TABLE, worker, &c.r.image, &err), &err);
+    ok(TEST_ENGINE_TABLE.filter->resolve(worker, box, NULL, NULL, &bits, &err), &err);
+    for (int64_t p = 0; p < side * side; p++)
+        CHECK(zeroed[p] == c.zeroed[p] && forest[p] == c.kept[p],
+              "pixel %d has bits %x and %x, not %x and %x", (int)p, zeroed[p], forest[p],
+              c.zeroed[p], c.kept[p]);
+    TEST_ENGINE_TABLE.close(&worker, 1);
 }
 
 /* ---- Stage two. */
@@ -496,6 +546,7 @@ int main(int argc, char **argv)
         check_case(i, "making the case");
         test_case();
         if (check_chance(2)) check_blocks();
+        if (check_chance(20)) check_near_ties();
     }
     return check_end();
 }
