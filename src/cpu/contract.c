@@ -254,36 +254,9 @@ static void find_gates(const qfz_block_work *b)
     }
 }
 
-/* The levels of the hooks of nodes ascend. */
-static void count_runs(const uint32_t *level, uint32_t n, qfz_histogram *settled)
-{
-    for (uint32_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && level[end] == level[i];)
-            end++;
-        qfz_histogram_add(settled, level[i], end - i);
-    }
-}
-
-/* The hooks of pixels, then those of nodes.  Of two pixels that are hooked to each other, the root
- * has the level of their edge, too, but no hook. */
-static void count_hooks(const qfz_block_work *b, qfz_histogram *settled)
-{
-    const uint16_t *const up = b->s->lightest.up;
-    const uint32_t *const level = b->px_first;
-    const uint32_t n = b->block->n_px, ignored = settled->n_dense;
-    if (settled->slot) {
-        for (uint32_t i = 0; i < n; i++)
-            if (up[i] != i) qfz_histogram_add(settled, level[i], 1);
-    } else {
-        for (uint32_t i = 0; i < n; i++)
-            settled->dense[up[i] != i ? level[i] : ignored]++;
-    }
-    count_runs(b->level, b->block->n_hooks, settled);
-}
-
 void qfz_block_finish(const qfz_block_work *b)
 {
-    if (b->c->settled) count_hooks(b, &b->c->settled[b->thread]);
+    if (b->c->settled) qfz_block_count(b, &b->c->settled[b->thread]);
     number_rest(b);
     find_gates(b);
     if (!b->c->settled) number_pixels(b->number, b->block->n_px, b->px_number);

@@ -89,6 +89,9 @@ void qfz_block_link(const qfz_block_work *b, uint32_t p, uint32_t q, uint32_t le
  * packs the block if it is to be stored. */
 void qfz_block_finish(const qfz_block_work *b);
 
+/* contract_count.c: counts the levels of the hooks of pixels and of nodes. */
+void qfz_block_count(const qfz_block_work *b, qfz_histogram *settled);
+
 /* contract_pack.c: packs a block behind those already packed; and the most bytes that a packed
  * block has. */
 void qfz_block_pack(const qfz_block_work *b);
