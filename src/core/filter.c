@@ -111,6 +111,35 @@ void qfz_filter_sort(qfz_filter_items *items)
     insert_each(items->key, n);
 }
 
+/* Into the spare list. */
+static void merge(const qfz_filter_items *items, const qfz_filter_key *second, int64_t n_first)
+{
+    const qfz_filter_key *first = items->key;
+    const qfz_filter_key *const end_first = first + n_first;
+    const qfz_filter_key *const end_second = second + items->n - n_first;
+    for (qfz_filter_key *to = items->spare; first < end_first || second < end_second; to++) {
+        const bool is_second =
+            first == end_first || (second < end_second && is_before(second, first));
+        *to = is_second ? *second++ : *first++;
+    }
+}
+
+void qfz_filter_sort_rest(qfz_filter_items *items, int64_t n_sorted)
+{
+    if (n_sorted == 0) {
+        qfz_filter_sort(items);
+        return;
+    }
+    qfz_filter_key *const was = items->key, *const second = was + n_sorted;
+    qfz_filter_items rest = {
+        .n = items->n - n_sorted, .key = second, .spare = items->spare + n_sorted};
+    qfz_filter_sort(&rest);
+    if (rest.key != second) memcpy(second, rest.key, (size_t)rest.n * sizeof *second);
+    merge(items, second, n_sorted);
+    items->key = items->spare;
+    items->spare = was;
+}
+
 /* ---- Components. */
 qfz_status qfz_filter_sets_init(qfz_filter_sets *sets, int64_t n, qfz_error *err)
 {

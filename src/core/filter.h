@@ -55,6 +55,9 @@ void qfz_filter_add_masses(qfz_filter_items *items, const qfz_masses *masses, ui
 
 void qfz_filter_sort(qfz_filter_items *items);
 
+/* The same, if the first n_sorted keys are in order. */
+void qfz_filter_sort_rest(qfz_filter_items *items, int64_t n_sorted);
+
 /* Components of n vertices.  The caller sets the weights, at most N, before a pass. */
 typedef struct qfz_filter_sets {
     uint32_t n;

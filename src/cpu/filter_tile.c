@@ -223,14 +223,15 @@ static void set_found(const qfz_filter_tile *f, int64_t n_own)
     }
 }
 
-/* The graph has the tile's own items; zeroed and forest have the bits of the edges inside blocks.
- */
-static qfz_status resolve_graph(qfz_filter_tile *f, const qfz_exterior *exterior, qfz_error *err)
+/* The graph has the tile's own items, of which n_sorted are in order; zeroed and forest have the
+ * bits of the edges inside blocks. */
+static qfz_status resolve_graph(qfz_filter_tile *f, const qfz_exterior *exterior, int64_t n_sorted,
+                                qfz_error *err)
 {
     const int64_t n_own = f->items.n;
     if (exterior) QFZ_TRY(add_exterior(f, exterior, err));
     memset(f->found, 0, (size_t)f->items.n);
-    qfz_filter_sort(&f->items);
+    qfz_filter_sort_rest(&f->items, n_sorted);
     qfz_filter_resolve(&f->items, &f->sets, f->graph.rule.min_mass, f->found);
     set_found(f, n_own);
     if (exterior)
@@ -246,7 +247,7 @@ qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qf
     const wanted want = {.row_mass = row_mass, .is_open_ring = exterior != NULL, .bits = *bits};
     if (exterior) QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
     make_graph(f, tile, box, &want);
-    return resolve_graph(f, exterior, err);
+    return resolve_graph(f, exterior, 0, err);
 }
 
 /* ---- Tiles that are kept between summarise and resolve. */
@@ -350,5 +351,5 @@ qfz_status qfz_filter_tile_resolve_kept(qfz_filter_tile *f, const qfz_image *til
     f->items.n = kept->n_items;
     qfz_unpack_bits(kept->zeroed, kept->n_px, bits->zeroed);
     if (bits->forest) qfz_unpack_bits(kept->forest, kept->n_px, bits->forest);
-    return resolve_graph(f, exterior, err);
+    return resolve_graph(f, exterior, kept->n_items, err);
 }
