@@ -8,17 +8,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { QFZ_TURNS_SLOTS = 64 };
+
+/* A thread waits in the slot of its part, so that the end of a turn wakes the next thread alone. */
 typedef struct qfz_turns {
     pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t ended; /* now or has_failed has changed */
-    int64_t now;          /* the part whose turn it is */
+    pthread_cond_t may_begin[QFZ_TURNS_SLOTS];
+    int64_t now; /* the part whose turn it is */
     bool has_failed;
 } qfz_turns;
 
-#define QFZ_TURNS_FIRST                                                                            \
-    {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER                       \
-    }
+void qfz_turns_init(qfz_turns *turns);
+void qfz_turns_fini(qfz_turns *turns);
 
 /* Waits until the turns of all parts before this one have ended; false: one failed. */
 bool qfz_turns_wait(qfz_turns *turns, int64_t part);

@@ -146,12 +146,10 @@ qfz_status qfz_forest_table_write(qfz_gather *gather, qfz_run *run, qfz_table **
     const qfz_output_options options = qfz_job_output_options(run->setup->job);
     qfz_table *made = NULL;
     QFZ_TRY(qfz_table_create(&made, run->source, &options, &spec, err));
-    writing w = {.gather = gather,
-                 .run = run,
-                 .table = made,
-                 .turns = QFZ_TURNS_FIRST,
-                 .n_batches = run->setup->n_threads};
+    writing w = {.gather = gather, .run = run, .table = made, .n_batches = run->setup->n_threads};
+    qfz_turns_init(&w.turns);
     const qfz_status st = write_all(&w, err);
+    qfz_turns_fini(&w.turns);
     for (int i = 0; w.batches && i < w.n_batches; i++)
         batch_fini(&w.batches[i]);
     free(w.batches);

@@ -184,8 +184,8 @@ static qfz_status open(polygons **opened, const qfz_polygon_chains *from, qfz_er
                     .job = from->job,
                     .source = from->source,
                     .chains = *from,
-                    .reading = PTHREAD_MUTEX_INITIALIZER,
-                    .writing = QFZ_TURNS_FIRST};
+                    .reading = PTHREAD_MUTEX_INITIALIZER};
+    qfz_turns_init(&p->writing);
     *opened = p;
     return QFZ_OK;
 }
@@ -198,6 +198,7 @@ static void close(polygons *p)
     free(p->batches);
     free(p->weights_before);
     qfz_table_close(p->table);
+    qfz_turns_fini(&p->writing);
     free(p);
 }
 

@@ -8,7 +8,7 @@
 
 /* Every STEP-th key of each table is a sample, and every SAMPLES-th sample a bound.  So a piece has
  * at most STEP * (SAMPLES + n_tables) records. */
-enum { STEP = 512, SAMPLES = 8 };
+enum { STEP = 512, SAMPLES = 16 };
 
 /* --------------------------------------------------------------------------------------- bounds */
 /* The first words are the key, whose other words are 0. */

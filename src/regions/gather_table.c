@@ -141,8 +141,8 @@ static bool sort_by_byte(qfz_gather_table *table, int shift)
 
 qfz_status qfz_gather_table_sort(qfz_gather_table *table, qfz_error *err)
 {
-    if (!table->order) QFZ_TRY(QFZ_NEW(&table->order, table->room, err));
-    if (!table->spare) QFZ_TRY(QFZ_NEW(&table->spare, table->room, err));
+    if (!table->order) QFZ_TRY(QFZ_NEW_LARGE(&table->order, table->room, err));
+    if (!table->spare) QFZ_TRY(QFZ_NEW_LARGE(&table->spare, table->room, err));
     for (int64_t i = 0; i < table->n; i++)
         table->order[i].at = i;
     if (table->n == 0) return QFZ_OK;

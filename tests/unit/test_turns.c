@@ -31,24 +31,28 @@ static qfz_status take_turn(void *arg, int64_t part, int thread, qfz_error *err)
 static void parts_come_in_order(void **state)
 {
     (void)state;
-    board b = {.turns = QFZ_TURNS_FIRST};
+    board b = {.n = 0};
     qfz_error err = {0};
+    qfz_turns_init(&b.turns);
     assert_int_equal(qfz_parallel_for_once(THREADS, PARTS, take_turn, &b, &err), QFZ_OK);
     assert_int_equal(b.n, PARTS);
     for (int64_t i = 0; i < b.n; i++)
         assert_int_equal(b.order[i], i);
+    qfz_turns_fini(&b.turns);
 }
 
 static void a_failure_ends_all_waiting(void **state)
 {
     (void)state;
-    board b = {.turns = QFZ_TURNS_FIRST, .fails = true};
+    board b = {.fails = true};
     qfz_error err = {0};
+    qfz_turns_init(&b.turns);
     assert_int_equal(qfz_parallel_for_once(THREADS, PARTS, take_turn, &b, &err), QFZ_EIO);
     assert_string_equal(err.message, "part 1234");
     assert_true(b.n <= FAILS);
     for (int64_t i = 0; i < b.n; i++)
         assert_int_equal(b.order[i], i);
+    qfz_turns_fini(&b.turns);
 }
 
 int main(void)
