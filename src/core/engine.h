@@ -115,7 +115,7 @@ typedef struct qfz_engine_stream {
     /* Begins the loaded tile again, whose pixels and edges are not passed once more, under a rule
      * that may have another alpha_level than that of open(), and with plane number `plane` of
      * rule->n_cuts.  The rule is borrowed until the next again(). */
-    void (*again)(qfz_worker *worker, const qfz_rule *rule, int plane);
+    qfz_status (*again)(qfz_worker *worker, const qfz_rule *rule, int plane, qfz_error *err);
 } qfz_engine_stream;
 
 /* ---- Optional: stitching groups of tiles on a device, between two passes.

@@ -191,10 +191,7 @@ qfz_status qfz_alphas_load(const qfz_run *run, int64_t i, qfz_thread_context *co
     const qfz_engine_stream *const stream = setup->engine->stream;
     const int64_t plane = setup->job->task == QFZ_CUT ? i : 0;
     const size_t plane_bytes = (size_t)(tile->h * tile->w) * qfz_type_bytes(tile->type);
-    if (stream) {
-        stream->again(context->worker, &setup->rule, (int)plane);
-        return QFZ_OK;
-    }
+    if (stream) return stream->again(context->worker, &setup->rule, (int)plane, err);
     context->rule.alpha_level = setup->rule.alpha_level;
     context->tile = *tile;
     context->tile.n_bands = setup->rule.n_bands;

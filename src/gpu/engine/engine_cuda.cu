@@ -408,10 +408,12 @@ static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
     return QFZ_OK;
 }
 
-static void again(qfz_worker *worker, const qfz_rule *rule, int plane)
+static qfz_status again(qfz_worker *worker, const qfz_rule *rule, int plane, qfz_error *err)
 {
+    QFZ_TRY(qfz_worker_enter(worker, err));
     worker->spec.rule = rule;
     use_plane(worker, plane);
+    return QFZ_OK;
 }
 
 qfz_status qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary)
