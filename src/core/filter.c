@@ -249,6 +249,14 @@ void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, ui
     }
 }
 
+void qfz_filter_split_bits(uint8_t *restrict zeroed, uint8_t *restrict forest, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        forest[i] = zeroed[i] >> 4;
+        zeroed[i] &= 15;
+    }
+}
+
 void qfz_filter_take_crossing(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,
                               uint8_t *zeroed, uint8_t *forest)
 {

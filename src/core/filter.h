@@ -89,6 +89,9 @@ void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, ui
 void qfz_filter_take_crossing(const qfz_exterior *exterior, int64_t h, int64_t w, int n_dirs,
                               uint8_t *zeroed, uint8_t *forest);
 
+/* Moves the upper four bits of each of n bytes of zeroed to forest, as their lower ones. */
+void qfz_filter_split_bits(uint8_t *zeroed, uint8_t *forest, int64_t n);
+
 /* The marked vertices as seen from their outside: links between marks and mass events of marks,
  * appended.  mark[v] is the number of the mark at vertex v, or QFZ_NONE, and is overwritten.
  * at_zero: working memory, zero for each vertex, and zero again afterwards.  Items of numbers

@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "core/exterior_fits.h"
-#include "core/packed_bits.h"
+#include "core/filter_saved.h"
 #include "core/position.h"
 
 /* ---- Memory. */
@@ -252,14 +252,8 @@ qfz_status qfz_filter_tile_resolve(qfz_filter_tile *f, const qfz_image *tile, qf
 
 /* ---- Tiles that are kept between summarise and resolve. */
 struct qfz_filter_kept {
-    int64_t n_px, n_items;
-    uint32_t n_vertices;
-    uint8_t *zeroed, *forest; /* two pixels a byte; forest: NULL unless the rule wants it */
-    uint32_t *gate;           /* these and the weights by vertex */
-    uint64_t *weight;
-    uint32_t *u, *v; /* these and the masses by item */
-    uint64_t *mass;
-    qfz_filter_key *key;
+    qfz_filter_saved saved;
+    uint32_t *gate; /* by vertex */
 };
 
 static int64_t kept_px(const qfz_filter_tile *f)
@@ -269,41 +263,16 @@ static int64_t kept_px(const qfz_filter_tile *f)
 
 int64_t qfz_filter_tile_kept_bytes(const qfz_filter_tile *f)
 {
-    const int64_t word = sizeof(uint32_t), wide = sizeof(uint64_t);
-    const int n_planes = f->graph.rule.wants_forest ? 2 : 1;
-    return n_planes * qfz_packed_bits_bytes(kept_px(f)) + f->sets.n * (word + wide) +
-           f->items.n * (2 * word + wide + (int64_t)sizeof(qfz_filter_key));
-}
-
-#define COPY(to, from, n, err)                                                                     \
-    do {                                                                                           \
-        QFZ_TRY(QFZ_NEW_LARGE(&(to), n, err));                                                     \
-        memcpy(to, from, (size_t)(n) * sizeof *(to));                                              \
-    } while (0)
-
-/* bits: NULL, as in qfz_edge_bits. */
-static qfz_status copy_bits(const uint8_t *bits, int64_t n, uint8_t **packed, qfz_error *err)
-{
-    if (!bits) return QFZ_OK;
-    QFZ_TRY(QFZ_NEW_LARGE(packed, qfz_packed_bits_bytes(n), err));
-    qfz_pack_bits(bits, n, *packed);
-    return QFZ_OK;
+    return qfz_filter_saved_bytes(&f->items, f->sets.n, kept_px(f), &f->graph.rule) +
+           f->sets.n * (int64_t)sizeof(uint32_t);
 }
 
 static qfz_status copy_graph(const qfz_filter_tile *f, const qfz_edge_bits *bits,
                              qfz_filter_kept *kept, qfz_error *err)
 {
-    kept->n_px = kept_px(f);
-    kept->n_items = f->items.n;
-    kept->n_vertices = f->sets.n;
-    COPY(kept->gate, f->graph.gate, f->sets.n, err);
-    COPY(kept->weight, f->weight, f->sets.n, err);
-    COPY(kept->u, f->items.u, f->items.n, err);
-    COPY(kept->v, f->items.v, f->items.n, err);
-    COPY(kept->mass, f->items.mass, f->items.n, err);
-    COPY(kept->key, f->items.key, f->items.n, err);
-    QFZ_TRY(copy_bits(bits->zeroed, kept->n_px, &kept->zeroed, err));
-    return copy_bits(bits->forest, kept->n_px, &kept->forest, err);
+    QFZ_TRY(QFZ_NEW_LARGE(&kept->gate, f->sets.n, err));
+    memcpy(kept->gate, f->graph.gate, f->sets.n * sizeof *kept->gate);
+    return qfz_filter_save(&kept->saved, &f->items, f->weight, f->sets.n, bits, kept_px(f), err);
 }
 
 qfz_status qfz_filter_tile_keep(const qfz_filter_tile *f, const qfz_edge_bits *bits,
@@ -322,14 +291,8 @@ qfz_status qfz_filter_tile_keep(const qfz_filter_tile *f, const qfz_edge_bits *b
 void qfz_filter_kept_drop(qfz_filter_kept *kept)
 {
     if (!kept) return;
-    free(kept->zeroed);
-    free(kept->forest);
+    qfz_filter_saved_fini(&kept->saved);
     free(kept->gate);
-    free(kept->weight);
-    free(kept->u);
-    free(kept->v);
-    free(kept->mass);
-    free(kept->key);
     free(kept);
 }
 
@@ -337,19 +300,11 @@ qfz_status qfz_filter_tile_resolve_kept(qfz_filter_tile *f, const qfz_image *til
                                         const qfz_filter_kept *kept, const qfz_exterior *exterior,
                                         const qfz_edge_bits *bits, qfz_error *err)
 {
-    const size_t n = (size_t)kept->n_items;
     QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
     (void)start_graph(f, tile, box);
     f->graph.zeroed = bits->zeroed;
     f->graph.forest = bits->forest;
-    memcpy(f->graph.gate, kept->gate, kept->n_vertices * sizeof *kept->gate);
-    memcpy(f->sets.weight, kept->weight, kept->n_vertices * sizeof *kept->weight);
-    memcpy(f->items.u, kept->u, n * sizeof *kept->u);
-    memcpy(f->items.v, kept->v, n * sizeof *kept->v);
-    memcpy(f->items.mass, kept->mass, n * sizeof *kept->mass);
-    memcpy(f->items.key, kept->key, n * sizeof *kept->key);
-    f->items.n = kept->n_items;
-    qfz_unpack_bits(kept->zeroed, kept->n_px, bits->zeroed);
-    if (bits->forest) qfz_unpack_bits(kept->forest, kept->n_px, bits->forest);
-    return resolve_graph(f, exterior, kept->n_items, err);
+    memcpy(f->graph.gate, kept->gate, kept->saved.n_vertices * sizeof *kept->gate);
+    QFZ_TRY(qfz_filter_restore(&kept->saved, &f->items, &f->sets, bits, err));
+    return resolve_graph(f, exterior, kept->saved.n_items, err);
 }

@@ -133,9 +133,11 @@ static int64_t border_bytes(const qfz_setup *setup, int64_t n_tiles)
 static int64_t result_px_bytes(const qfz_setup *setup)
 {
     const qfz_engine *const engine = setup->engine;
-    if (!engine->cache || setup->job->phase != QFZ_PHASE_ALL) return 0;
-    return (setup->kind == QFZ_COMPONENTS ? 0 : engine->bytes_per_px(&setup->rule, setup->kind)) +
-           (setup->rule.min_mass > 0 ? engine->bytes_per_px(&setup->rule, QFZ_FILTER) : 0);
+    const bool keeps = engine->cache && setup->kind != QFZ_COMPONENTS;
+    const bool keeps_filter = setup->rule.min_mass > 0 && engine->filter->keep;
+    if (setup->job->phase != QFZ_PHASE_ALL) return 0;
+    return (keeps ? engine->bytes_per_px(&setup->rule, setup->kind) : 0) +
+           (keeps_filter ? engine->bytes_per_px(&setup->rule, QFZ_FILTER) : 0);
 }
 
 /* Pixels and cached results of all tiles of a process, as far as there is room for them. */

@@ -19,7 +19,15 @@ static int64_t tile_bytes(const qfz_tile_cache *cache, int64_t tile)
     return tile_px(cache, tile) * qfz_setup_source_bytes(cache->setup);
 }
 
-/* In a job of phases another process runs the next pass: results would be of no use. */
+/* Results of tiles, or what the area filter has found of them.  In a job of phases another process
+ * runs the next pass: they would be of no use. */
+static bool keeps_results(const qfz_setup *setup)
+{
+    const qfz_engine *const engine = setup->engine;
+    const bool keeps_filter = setup->rule.min_mass > 0 && engine->filter->keep;
+    return (engine->cache || keeps_filter) && setup->job->phase == QFZ_PHASE_ALL;
+}
+
 qfz_status qfz_tile_cache_open(qfz_tile_cache *cache, const qfz_setup *setup, int64_t first_tile,
                                int64_t end_tile, qfz_error *err)
 {
@@ -27,7 +35,7 @@ qfz_status qfz_tile_cache_open(qfz_tile_cache *cache, const qfz_setup *setup, in
     int64_t room = setup->tile_cache_bytes;
     *cache = (qfz_tile_cache){.setup = setup, .n_tiles = t->n_x * t->n_y};
     QFZ_TRY(QFZ_NEW_ZERO(&cache->entries, cache->n_tiles, err));
-    if (!setup->engine->cache || setup->job->phase != QFZ_PHASE_ALL) return QFZ_OK;
+    if (!keeps_results(setup)) return QFZ_OK;
     for (int64_t tile = first_tile; tile < end_tile && room > 0; tile++)
         room -= tile_bytes(cache, tile);
     cache->result_room = room > 0 ? room : 0;
@@ -104,7 +112,7 @@ qfz_status qfz_tile_cache_store_result(qfz_tile_cache *cache, qfz_worker *worker
 {
     const qfz_engine *const engine = cache->setup->engine;
     qfz_tile_cache_entry *const entry = &cache->entries[tile];
-    if (cache->result_room == 0 || !entry->pixels) return QFZ_OK;
+    if (!engine->cache || cache->result_room == 0 || !entry->pixels) return QFZ_OK;
     const int64_t bytes = engine->cache->bytes(worker);
     int64_t all;
     if (bytes == 0) return QFZ_OK;

@@ -477,8 +477,9 @@ static const qfz_engine_groups cuda_groups = {qfz_groups_fit, qfz_groups_summari
 static const qfz_engine_device cuda_device = {
     device_tile_bytes, device_bytes,     time_part,           qfz_device_load, qfz_device_load_cut,
     qfz_device_labels, qfz_device_paint, qfz_device_saliency, qfz_device_tree, qfz_device_fetch};
-static const qfz_engine_filter cuda_filter = {
-    qfz_filter_find_summary, qfz_filter_find_bits, NULL, NULL, NULL, NULL};
+static const qfz_engine_filter cuda_filter = {qfz_filter_find_summary, qfz_filter_find_bits,
+                                              qfz_filter_kept_bytes,   qfz_filter_keep,
+                                              qfz_filter_resolve_kept, qfz_filter_drop};
 
 extern "C" {
 extern const qfz_engine qfz_engine_cuda = {"cuda",

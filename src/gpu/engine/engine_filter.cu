@@ -7,11 +7,15 @@
 #include <string.h>
 
 #include "core/exterior_fits.h"
+#include "core/filter_saved.h"
 #include "core/memory.h"
 #include "core/position.h"
 #include "gpu/engine/worker.cuh"
 
-enum { SOME_ITEMS = 4096 }; /* of a download */
+/* Items of a download: one chunk.  Each download waits for the device, which other workers use,
+ * too.
+ */
+enum { SOME_ITEMS = QFZ_STAGING_BYTES / sizeof(qfz_gpu_filter_item) };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -42,6 +46,7 @@ qfz_status qfz_filter_open(qfz_worker *worker)
     qfz_filter_room *const room = &worker->filter;
     qfz_error *const err = worker->gpu.err;
     QFZ_TRY(qfz_filter_sets_init(&room->sets, n_ring, err));
+    QFZ_TRY(QFZ_NEW(&room->weight, n_ring, err));
     QFZ_TRY(QFZ_NEW(&room->mark, n_ring, err));
     QFZ_TRY(QFZ_NEW(&room->at_zero, n_ring, err));
     return QFZ_NEW(&room->some_items, SOME_ITEMS, err);
@@ -52,6 +57,7 @@ void qfz_filter_close(qfz_worker *worker)
     qfz_filter_room *const room = &worker->filter;
     qfz_filter_items_fini(&room->items);
     qfz_filter_sets_fini(&room->sets);
+    free(room->weight);
     free(room->mark);
     free(room->at_zero);
     free(room->found);
@@ -146,18 +152,35 @@ static qfz_status take_all(qfz_worker *worker, int kinds)
     return QFZ_OK;
 }
 
+/* As qfz_gpu_filter_forest_rounds(). */
+typedef qfz_status (*rounds_fn)(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                const qfz_gpu_filter *filter, const uint32_t **d_joined);
+
+static qfz_status run_rounds(qfz_worker *worker, rounds_fn rounds)
+{
+    qfz_filter_room *const room = &worker->filter;
+    for (uint32_t joined = 1; joined > 0;) {
+        const uint32_t *d_joined;
+        QFZ_TRY(rounds(&worker->gpu, &room->edges, &room->on_device, &d_joined));
+        QFZ_TRY(qfz_worker_down(worker, &joined, d_joined, sizeof joined));
+    }
+    return QFZ_OK;
+}
+
 /* The edges of the forest that are certain; light components have joined. */
 static qfz_status find_forest(qfz_worker *worker)
 {
-    qfz_filter_room *const room = &worker->filter;
-    qfz_gpu *const gpu = &worker->gpu;
-    QFZ_TRY(qfz_gpu_filter_forest_begin(gpu, &room->on_device));
-    for (uint32_t joined = 1; joined > 0;) {
-        const uint32_t *d_joined;
-        QFZ_TRY(qfz_gpu_filter_forest_round(gpu, &room->edges, &room->on_device, &d_joined));
-        QFZ_TRY(qfz_worker_down(worker, &joined, d_joined, sizeof joined));
-    }
-    return qfz_gpu_filter_forest_end(gpu, &room->on_device);
+    const qfz_gpu_filter *const filter = &worker->filter.on_device;
+    QFZ_TRY(qfz_gpu_filter_forest_begin(&worker->gpu, filter));
+    QFZ_TRY(run_rounds(worker, qfz_gpu_filter_forest_rounds));
+    return qfz_gpu_filter_forest_end(&worker->gpu, filter);
+}
+
+static qfz_status take_links(qfz_worker *worker)
+{
+    QFZ_TRY(qfz_gpu_filter_links_begin(&worker->gpu, &worker->filter.on_device));
+    QFZ_TRY(run_rounds(worker, qfz_gpu_filter_links_rounds));
+    return take_all(worker, QFZ_FILTER_CHOSEN_LINKS);
 }
 
 /* Fills items with the graph of the ring. */
@@ -172,7 +195,7 @@ static qfz_status make_ring_graph(qfz_worker *worker, const uint64_t *row_mass)
         return take_all(worker, QFZ_FILTER_EVENTS | QFZ_FILTER_LINKS);
     QFZ_TRY(take_all(worker, QFZ_FILTER_EVENTS));
     QFZ_TRY(find_forest(worker));
-    return take_all(worker, QFZ_FILTER_LINKS);
+    return take_links(worker);
 }
 
 static qfz_status set_ring_weights(const qfz_worker *worker, const uint64_t *row_mass,
@@ -188,12 +211,21 @@ static qfz_status set_ring_weights(const qfz_worker *worker, const uint64_t *row
     return QFZ_OK;
 }
 
+/* The bits that are certain without an exterior. */
+static qfz_status fetch_bits(qfz_worker *worker, const qfz_edge_bits *bits)
+{
+    const size_t n_px = (size_t)worker->image.h * (size_t)worker->image.w;
+    QFZ_TRY(qfz_worker_down(worker, bits->zeroed, worker->filter.on_device.d_zeroed, n_px));
+    static_assert(QFZ_FILTER_IN_FOREST == 1 << 4, "qfz_filter_split_bits()");
+    if (bits->forest) qfz_filter_split_bits(bits->zeroed, bits->forest, (int64_t)n_px);
+    return QFZ_OK;
+}
+
 qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
                                    const qfz_edge_bits *bits, qfz_summary *summary, qfz_error *err)
 {
     qfz_filter_room *const room = &worker->filter;
     qfz_filter_outside outside = {};
-    (void)bits; /* the engine keeps nothing */
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(qfz_worker_take_ring(worker, summary));
     QFZ_TRY(set_ring_weights(worker, row_mass, summary));
@@ -203,6 +235,10 @@ qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64
     for (int64_t i = 0; i < summary->n_ring; i++) {
         room->mark[i] = summary->valid[i] ? (uint32_t)i : QFZ_NONE;
         room->at_zero[i] = 0;
+    }
+    if (bits) {
+        memcpy(room->weight, room->sets.weight, (size_t)room->sets.n * sizeof *room->weight);
+        QFZ_TRY(fetch_bits(worker, bits));
     }
     outside.mark = room->mark;
     outside.at_zero = room->at_zero;
@@ -228,8 +264,8 @@ static void set_found(const qfz_edge_bits *bits, int64_t p, uint8_t bit, uint8_t
         bits->forest[p] |= bit;
 }
 
-static qfz_status resolve_ring(qfz_worker *worker, qfz_box box, const qfz_exterior *exterior,
-                               const qfz_edge_bits *bits)
+static qfz_status resolve_ring(qfz_worker *worker, const qfz_image *tile, qfz_box box,
+                               const qfz_exterior *exterior, const qfz_edge_bits *bits)
 {
     qfz_filter_room *const room = &worker->filter;
     qfz_filter_items *const items = &room->items;
@@ -252,23 +288,11 @@ static qfz_status resolve_ring(qfz_worker *worker, qfz_box box, const qfz_exteri
         int dir;
         if (key->item >= n_own || !found) continue;
         qfz_position_edge(key->position, &y, &x, &dir);
-        set_found(bits, (y - box.y0) * worker->image.w + x - box.x0, (uint8_t)(1u << dir), found,
+        set_found(bits, (y - box.y0) * tile->w + x - box.x0, (uint8_t)(1u << dir), found,
                   items->v[key->item] != QFZ_NONE);
     }
-    qfz_filter_take_crossing(exterior, worker->image.h, worker->image.w,
-                             qfz_n_dirs(worker->spec.rule), bits->zeroed, bits->forest);
-    return QFZ_OK;
-}
-
-/* The bits that are certain without an exterior. */
-static qfz_status fetch_bits(qfz_worker *worker, const qfz_edge_bits *bits)
-{
-    const size_t n_px = (size_t)worker->image.h * (size_t)worker->image.w;
-    QFZ_TRY(qfz_worker_down(worker, bits->zeroed, worker->filter.on_device.d_zeroed, n_px));
-    for (size_t i = 0; bits->forest && i < n_px; i++) {
-        bits->forest[i] = bits->zeroed[i] / QFZ_FILTER_IN_FOREST;
-        bits->zeroed[i] %= QFZ_FILTER_IN_FOREST;
-    }
+    qfz_filter_take_crossing(exterior, tile->h, tile->w, qfz_n_dirs(worker->spec.rule),
+                             bits->zeroed, bits->forest);
     return QFZ_OK;
 }
 
@@ -286,8 +310,61 @@ qfz_status qfz_filter_find_bits(qfz_worker *worker, qfz_box box, const uint64_t 
         QFZ_TRY(find_forest(worker));
     }
     QFZ_TRY(fetch_bits(worker, bits));
-    return exterior ? resolve_ring(worker, box, exterior, bits) : QFZ_OK;
+    return exterior ? resolve_ring(worker, &worker->tile, box, exterior, bits) : QFZ_OK;
 }
+
+/* ---- Tiles that are kept between summarise and resolve --------------------------------------- */
+
+struct qfz_filter_kept {
+    qfz_filter_saved saved;
+};
+
+static int64_t kept_px(const qfz_worker *worker)
+{
+    return worker->tile.h * worker->tile.w;
+}
+
+int64_t qfz_filter_kept_bytes(const qfz_worker *worker)
+{
+    const qfz_filter_room *const room = &worker->filter;
+    return qfz_filter_saved_bytes(&room->items, room->sets.n, kept_px(worker), worker->spec.rule);
+}
+
+qfz_status qfz_filter_keep(const qfz_worker *worker, const qfz_edge_bits *bits,
+                           qfz_filter_kept **out, qfz_error *err)
+{
+    const qfz_filter_room *const room = &worker->filter;
+    qfz_filter_kept *kept = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&kept, 1, err));
+    const qfz_status st = qfz_filter_save(&kept->saved, &room->items, room->weight, room->sets.n,
+                                          bits, kept_px(worker), err);
+    if (st == QFZ_OK)
+        *out = kept;
+    else
+        qfz_filter_drop(kept);
+    return st;
+}
+
+void qfz_filter_drop(qfz_filter_kept *kept)
+{
+    if (!kept) return;
+    qfz_filter_saved_fini(&kept->saved);
+    free(kept);
+}
+
+/* The host does all of it. */
+qfz_status qfz_filter_resolve_kept(qfz_worker *worker, const qfz_image *tile, qfz_box box,
+                                   const qfz_filter_kept *kept, const qfz_exterior *exterior,
+                                   const qfz_edge_bits *bits, qfz_error *err)
+{
+    qfz_filter_room *const room = &worker->filter;
+    worker->gpu.err = err;
+    QFZ_TRY(qfz_exterior_fits(exterior, tile, err));
+    QFZ_TRY(qfz_filter_restore(&kept->saved, &room->items, &room->sets, bits, err));
+    return resolve_ring(worker, tile, box, exterior, bits);
+}
+
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 qfz_status qfz_filter_work(qfz_worker *worker)
 {

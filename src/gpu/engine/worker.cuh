@@ -88,7 +88,8 @@ typedef struct qfz_filter_room {
     qfz_gpu_filter on_device;
     qfz_gpu_edges edges;    /* of the tile at work */
     qfz_filter_items items; /* the graph of the ring */
-    qfz_filter_sets sets;   /* of ring pixels, as the three arrays after it */
+    qfz_filter_sets sets;   /* of ring pixels, as the arrays up to at_zero */
+    uint64_t *weight;       /* as sets.weight, before the summary, if the tile is kept */
     uint32_t *mark;
     uint64_t *at_zero;
     uint8_t *found; /* by item; found_room of them */
@@ -250,12 +251,19 @@ qfz_status qfz_groups_regions(qfz_worker *worker, const qfz_group_graph *graph,
 void qfz_filter_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_filter_open(qfz_worker *worker);
 void qfz_filter_close(qfz_worker *worker);
-/* As summarise() and resolve() of the engine's sub-table. */
+/* As summarise(), resolve() and what follows of the engine's sub-table. */
 qfz_status qfz_filter_find_summary(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
                                    const qfz_edge_bits *bits, qfz_summary *summary, qfz_error *err);
 qfz_status qfz_filter_find_bits(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
                                 const qfz_exterior *exterior, const qfz_edge_bits *bits,
                                 qfz_error *err);
+int64_t qfz_filter_kept_bytes(const qfz_worker *worker);
+qfz_status qfz_filter_keep(const qfz_worker *worker, const qfz_edge_bits *bits,
+                           qfz_filter_kept **kept, qfz_error *err);
+qfz_status qfz_filter_resolve_kept(qfz_worker *worker, const qfz_image *tile, qfz_box box,
+                                   const qfz_filter_kept *kept, const qfz_exterior *exterior,
+                                   const qfz_edge_bits *bits, qfz_error *err);
+void qfz_filter_drop(qfz_filter_kept *kept);
 qfz_status qfz_filter_work(qfz_worker *worker);
 
 /* ---- Edges of the host (engine_edges.cu) ----------------------------------------------------- */

@@ -20,8 +20,8 @@
  *
  * If the whole minimum spanning forest is wanted, the components that are left join along their
  * first edges in rounds (filter_forest.cu).  A closed component's first edge is in the forest. When
- * only open components are left, each edge between two of them is an edge of the graph of the ring.
- */
+ * only open components are left, those edges between two of them that are in the forest of such
+ * edges are links of the graph of the ring. */
 #pragma once
 
 #include "gpu/device/image.cuh"
@@ -50,13 +50,16 @@ typedef struct qfz_gpu_filter {
     uint64_t *d_mass;           /* per root: its weight, at most N, or QFZ_GPU_FILTER_OPEN */
     uint32_t *d_zeroed;         /* n bytes, in words: the result; bit d: filtered level 0;
                                    QFZ_FILTER_IN_FOREST << d (filter_forest.cu) */
-    uint32_t *d_leaving;        /* roots of components whose first edge leaves their block */
-    uint32_t *d_count;          /* (filter_parts.cuh) */
+    uint32_t *d_leaving;        /* roots of components whose first edge leaves their block; then
+                                   all roots, where they fit (filter_forest.cu) */
+    int64_t leaving_room;
+    uint32_t *d_count; /* (filter_parts.cuh) */
 
     /* Per ring pixel whose component is open: the first edge to a component that weighs N. */
-    unsigned long long *d_first;  /* level << 32 | higher half of the position */
-    uint32_t *d_first_low;        /* lower half */
-    qfz_gpu_filter_item *d_items; /* over d_right, which is not used any more */
+    unsigned long long *d_first;         /* level << 32 | higher half of the position */
+    uint32_t *d_first_low;               /* lower half */
+    uint32_t *d_ring_up, *d_ring_target; /* per ring pixel, of links (filter_forest.cu) */
+    qfz_gpu_filter_item *d_items;        /* over d_right, which is not used any more */
     int64_t item_room;
 } qfz_gpu_filter;
 
@@ -82,8 +85,8 @@ qfz_status qfz_gpu_filter_hook(qfz_gpu *gpu, const qfz_gpu_filter *filter);
 qfz_status qfz_gpu_filter_end(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_gpu_filter *filter);
 
-/* Kinds of items. */
-enum { QFZ_FILTER_EVENTS = 1, QFZ_FILTER_LINKS = 2 };
+/* Kinds of items: mass events; all edges between open components; those of them that are links. */
+enum { QFZ_FILTER_EVENTS = 1, QFZ_FILTER_LINKS = 2, QFZ_FILTER_CHOSEN_LINKS = 4 };
 
 /* Then: the items of pixels first_px .. end_px - 1 into d_items, as far as there is room.
  * *d_n = on the device, their number. */
@@ -91,9 +94,14 @@ qfz_status qfz_gpu_filter_items(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                 const qfz_gpu_filter *filter, int kinds, int64_t first_px,
                                 int64_t end_px, const uint32_t **d_n);
 
-/* The forest, after _hook(): rounds until *d_joined is 0 on the device.  The events of an open ring
- * are taken before, its links after _end(). */
+/* The forest, after _hook(): some rounds at a time, until *d_joined is 0 on the device.  The events
+ * of an open ring are taken before. */
 qfz_status qfz_gpu_filter_forest_begin(qfz_gpu *gpu, const qfz_gpu_filter *filter);
-qfz_status qfz_gpu_filter_forest_round(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                       const qfz_gpu_filter *filter, const uint32_t **d_joined);
+qfz_status qfz_gpu_filter_forest_rounds(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                        const qfz_gpu_filter *filter, const uint32_t **d_joined);
 qfz_status qfz_gpu_filter_forest_end(qfz_gpu *gpu, const qfz_gpu_filter *filter);
+
+/* Then, for an open ring: chooses the links in the same way. */
+qfz_status qfz_gpu_filter_links_begin(qfz_gpu *gpu, const qfz_gpu_filter *filter);
+qfz_status qfz_gpu_filter_links_rounds(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                       const qfz_gpu_filter *filter, const uint32_t **d_joined);

@@ -8,6 +8,7 @@
 #include "gpu/device/launch.cuh"
 #include "gpu/device/union_find.cuh"
 #include "gpu/filter/filter.cuh"
+#include "gpu/forest/boruvka_parts.cuh"
 
 enum { QFZ_FILTER_THREADS = 256 };
 
@@ -31,6 +32,9 @@ enum {
     QFZ_FILTER_HOOKED = 0x80
 };
 
+/* In d_side, after the rounds of filter_forest.cu, bit d: the edge is a link. */
+enum { QFZ_FILTER_LINK = 0x10 };
+
 /* Blocks (filter_block.cu): how often they are shifted, and the number of pixels up to which
  * components join there. */
 enum { QFZ_FILTER_PASSES = 3, QFZ_FILTER_MOST_PX = 64 };
@@ -38,7 +42,13 @@ enum { QFZ_FILTER_PASSES = 3, QFZ_FILTER_MOST_PX = 64 };
 static const unsigned long long QFZ_FILTER_NO_EDGE = ~0ull;
 
 /* Indices into d_count: the lengths of lists; and 1 if components joined, else 0. */
-enum { QFZ_FILTER_N_LEAVING = 0, QFZ_FILTER_N_ITEMS, QFZ_FILTER_N_JOINS, QFZ_FILTER_COUNTERS };
+enum {
+    QFZ_FILTER_N_LEAVING = 0,
+    QFZ_FILTER_N_ITEMS,
+    QFZ_FILTER_N_JOINS,
+    QFZ_FILTER_N_ROOTS,
+    QFZ_FILTER_COUNTERS
+};
 
 /* Loops over items i = first .. n - 1; any grid covers all items. */
 #define QFZ_FILTER_EACH(i, first, n)                                                               \
@@ -67,6 +77,18 @@ QFZ_DEVICE uint32_t qfz_filter_root(const qfz_gpu_filter &f, uint32_t p)
 QFZ_DEVICE bool qfz_filter_is_on_ring(const qfz_gpu_filter &f, int32_t y, int32_t x)
 {
     return y == 0 || y == f.h - 1 || x == 0 || x == f.w - 1;
+}
+
+static QFZ_DEVICE bool qfz_filter_is_open(const qfz_gpu_filter &f, uint32_t root)
+{
+    return f.d_mass[root] == QFZ_GPU_FILTER_OPEN;
+}
+
+/* The root of an open component is a ring pixel. */
+static QFZ_DEVICE uint32_t qfz_filter_ring_number(const qfz_gpu_filter &f, uint32_t open_root)
+{
+    return (uint32_t)qfz_ring_number(f.h, f.w, (int32_t)(open_root / (uint32_t)f.w),
+                                     (int32_t)(open_root % (uint32_t)f.w));
 }
 
 /* The weight of pixel (y, x), at most N.  That an invalid pixel, which has no edges, weighs N keeps

@@ -4,17 +4,6 @@
 #include "gpu/filter/filter_edges.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
-static QFZ_DEVICE bool is_open(const qfz_gpu_filter &f, uint32_t root)
-{
-    return f.d_mass[root] == QFZ_GPU_FILTER_OPEN;
-}
-
-static QFZ_DEVICE uint32_t ring_number(const qfz_gpu_filter &f, uint32_t open_root)
-{
-    return (uint32_t)qfz_ring_number(f.h, f.w, (int32_t)(open_root / (uint32_t)f.w),
-                                     (int32_t)(open_root % (uint32_t)f.w));
-}
-
 /* ---- Light components join ------------------------------------------------------------------- */
 
 /* Chains of first edges lead to earlier and earlier edges, so they end: at a component that is not
@@ -53,9 +42,9 @@ static QFZ_DEVICE void each_to_heavy(const qfz_gpu_filter &f, const qfz_edge_rea
     QFZ_FILTER_EACH(i, 0, (int64_t)f.h * f.w)
     qfz_filter_each_edge(f, reader, n_dirs, (uint32_t)i,
                          [&](int32_t y, int32_t x, int d, uint32_t level, uint32_t a, uint32_t b) {
-                             if (is_open(f, a) == is_open(f, b)) return;
+                             if (qfz_filter_is_open(f, a) == qfz_filter_is_open(f, b)) return;
                              const uint64_t position = qfz_position(f.y0 + y, f.x0 + x, d);
-                             use(ring_number(f, is_open(f, a) ? a : b),
+                             use(qfz_filter_ring_number(f, qfz_filter_is_open(f, a) ? a : b),
                                  qfz_filter_place_of(level, position));
                          });
 }
@@ -123,17 +112,25 @@ static QFZ_DEVICE void append_event(const qfz_gpu_filter &f, const qfz_edge_read
         const qfz_filter_edges<T> edges = {f, reader, n_sides};
         const int2 at = make_int2((int32_t)(top % (uint32_t)f.w), (int32_t)(top / (uint32_t)f.w));
         const int side = f.d_side[top] & QFZ_FILTER_SIDE;
-        if (is_open(f, root))
-            append(f, ring_number(f, root), QFZ_NONE,
+        if (qfz_filter_is_open(f, root))
+            append(f, qfz_filter_ring_number(f, root), QFZ_NONE,
                    qfz_filter_place_of(edges.level(at, side), edges.position(at, side)),
                    f.d_mass[p]);
         return;
     }
-    if (!(f.d_up[p] & QFZ_FILTER_ROOT) || !is_open(f, p)) return;
-    const uint32_t ring = ring_number(f, p);
+    if (!(f.d_up[p] & QFZ_FILTER_ROOT) || !qfz_filter_is_open(f, p)) return;
+    const uint32_t ring = qfz_filter_ring_number(f, p);
     const qfz_filter_place first = {f.d_first[ring], f.d_first_low[ring]};
     if (first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX)
         append(f, ring, QFZ_NONE, first, f.least);
+}
+
+/* The directions of a pixel's edges that may be links of these kinds. */
+static QFZ_DEVICE uint32_t links_of(const qfz_gpu_filter &f, int kinds, uint32_t p)
+{
+    enum { ALL = 0xf };
+    if (kinds & QFZ_FILTER_LINKS) return ALL;
+    return kinds & QFZ_FILTER_CHOSEN_LINKS ? f.d_side[p] / QFZ_FILTER_LINK : 0u;
 }
 
 static __global__ void k_clear_items(qfz_gpu_filter f)
@@ -149,12 +146,13 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     QFZ_FILTER_EACH(i, first_px, end_px)
     {
         if (kinds & QFZ_FILTER_EVENTS) append_event(f, reader, 2 * n_dirs, (uint32_t)i);
-        if (!(kinds & QFZ_FILTER_LINKS)) continue;
+        const uint32_t dirs = links_of(f, kinds, (uint32_t)i);
+        if (dirs == 0) continue;
         qfz_filter_each_edge(
             f, reader, n_dirs, (uint32_t)i,
             [&](int32_t y, int32_t x, int d, uint32_t level, uint32_t a, uint32_t b) {
-                if (is_open(f, a) && is_open(f, b))
-                    append(f, ring_number(f, a), ring_number(f, b),
+                if ((dirs >> d & 1) && qfz_filter_is_open(f, a) && qfz_filter_is_open(f, b))
+                    append(f, qfz_filter_ring_number(f, a), qfz_filter_ring_number(f, b),
                            qfz_filter_place_of(level, qfz_position(f.y0 + y, f.x0 + x, d)), 0);
             });
     }

@@ -27,10 +27,13 @@ void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter 
     qfz_carve_take(carve, &filter->d_left, n);
     qfz_carve_take(carve, &filter->d_mass, n);
     qfz_carve_take(carve, &filter->d_zeroed, (n + 3) / 4);
-    qfz_carve_take(carve, &filter->d_leaving, leaving_room(h, w));
+    filter->leaving_room = leaving_room(h, w);
+    qfz_carve_take(carve, &filter->d_leaving, filter->leaving_room);
     qfz_carve_take(carve, &filter->d_count, QFZ_FILTER_COUNTERS);
     qfz_carve_take(carve, &filter->d_first, n_ring);
     qfz_carve_take(carve, &filter->d_first_low, n_ring);
+    qfz_carve_take(carve, &filter->d_ring_up, n_ring);
+    qfz_carve_take(carve, &filter->d_ring_target, n_ring);
     qfz_carve items = *carve;
     qfz_carve_take(carve, &filter->d_right, n);
     /* A pixel has an event and an edge in each direction at most, which must fit. */
