@@ -16,13 +16,13 @@ typedef struct rates {
  * measured. */
 static const rates rates_of[] = {
     [QFZ_LABEL] = {44, 44},   [QFZ_SIMPLIFY] = {94, 53}, [QFZ_SALIENCY] = {133, 98},
-    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {52, 4.8},   [QFZ_FOREST] = {165, 121},
+    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {52, 4.8},   [QFZ_FOREST] = {139, 67},
     [QFZ_REGIONS] = {350, 0},
 };
 
 static const rates filtered_rates_of[] = {
     [QFZ_LABEL] = {140, 95},  [QFZ_SIMPLIFY] = {212, 122}, [QFZ_SALIENCY] = {188, 120},
-    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {140, 29},     [QFZ_FOREST] = {165, 121},
+    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {140, 29},     [QFZ_FOREST] = {139, 67},
     [QFZ_REGIONS] = {350, 0},
 };
 
