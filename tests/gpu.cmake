@@ -193,6 +193,7 @@ qfz_add_engine_test(filter_blocks gpu/test_filter_blocks.c ARGS 1 40)
 qfz_add_engine_test(saliency_type gpu/test_saliency_type.c ARGS 1 60)
 qfz_add_engine_test(joins gpu/test_joins.c oracle/oracle.c ARGS 1 60)
 qfz_add_races_test(joins 3)
+qfz_add_races_test(filter_blocks 2)
 qfz_add_engine_test(large_methods gpu/test_large_methods.c SIM_ARGS 100)
 qfz_add_engine_test(groups gpu/test_groups.c gpu/stitched.c oracle/oracle.c ARGS 1 60)
 

@@ -63,16 +63,29 @@ template <typename WORK> QFZ_DEVICE uint32_t qfz_filter_meld(const WORK &w, uint
     }
 }
 
-/* The heap of a component whose top is known.  A list begins at the top, which has the first edge
- * of the component. */
-template <typename WORK> QFZ_DEVICE uint32_t qfz_filter_heap(const WORK &w, uint32_t top)
+/* True for pixels that are not in the component of this root. */
+template <typename WORK> struct qfz_filter_is_out {
+    const WORK &w;
+    uint32_t root;
+
+    QFZ_DEVICE bool operator()(int2 other) const
+    {
+        return w.find(w.node(other)) != root;
+    }
+};
+
+/* The heap of a component.  A list begins at the top, which has the first edge of the component;
+ * the first edges of its other pixels are not known yet. */
+template <typename WORK> QFZ_DEVICE uint32_t qfz_filter_heap(const WORK &w, uint32_t root)
 {
+    const uint32_t top = w.top(root);
+    const qfz_filter_is_out<WORK> is_out = {w, root};
     if (!w.is_list(top)) return top;
     uint32_t heap = top, next = w.right(top);
     w.set_node(top, w.side(top), WORK::NIL, WORK::NIL);
     while (next != WORK::NIL) {
         const uint32_t p = next;
-        const int side = w.side(p);
+        const int side = qfz_filter_first_edge(w.edges, w.at(p), is_out).side;
         next = w.right(p);
         if (side == QFZ_FILTER_NO_SIDE) continue;
         w.set_node(p, side, WORK::NIL, WORK::NIL);
@@ -86,10 +99,7 @@ template <typename WORK> QFZ_DEVICE uint32_t qfz_filter_heap(const WORK &w, uint
 template <typename WORK>
 QFZ_DEVICE uint32_t qfz_filter_settle(const WORK &w, uint32_t root, uint32_t top)
 {
-    const auto is_out = [&](int2 other) {
-        const uint32_t q = w.node(other);
-        return q == WORK::NIL || w.find(q) != root;
-    };
+    const qfz_filter_is_out<WORK> is_out = {w, root};
     while (top != WORK::NIL) {
         const int2 at = w.at(top);
         if (is_out(qfz_filter_other(at, w.side(top)))) break;
@@ -135,8 +145,7 @@ template <typename WORK> QFZ_DEVICE bool qfz_filter_grow(const WORK &w, qfz_filt
         other = lighter;
     }
     uint32_t top = WORK::NIL;
-    if (mass < least)
-        top = qfz_filter_meld(w, qfz_filter_heap(w, w.top(root)), qfz_filter_heap(w, w.top(other)));
+    if (mass < least) top = qfz_filter_meld(w, qfz_filter_heap(w, root), qfz_filter_heap(w, other));
     w.link(other, root);
     top = qfz_filter_settle(w, root, top);
     w.set_root(root, top, mass);

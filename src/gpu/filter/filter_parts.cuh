@@ -18,9 +18,9 @@ static const uint32_t QFZ_FILTER_ROOT = 1u << 31, QFZ_FILTER_NIL = QFZ_FILTER_RO
 /* In a byte of d_zeroed, bit d: the edge has filtered level 0, and a level above 0; until the last
  * kernel of qfz_gpu_filter_run() also QFZ_FILTER_MARKED << d: the edge is the first one of a light
  * component. */
-enum { QFZ_FILTER_MARKED = 0x10, QFZ_FILTER_ALL_ZEROED = 0x0f0f0f0f };
+enum { QFZ_FILTER_ZEROED = 1, QFZ_FILTER_MARKED = 0x10, QFZ_FILTER_ALL_ZEROED = 0x0f0f0f0f };
 
-/* In d_side: the bits of a side (filter_edges.cuh).  LIST: the pixel is the top of a component that
+/* In d_side: the bits of a side (filter_edges.cuh).  LIST: the pixel is in a component that
  * is no heap yet, but a list of its pixels, each pixel's d_right the next one.  TAKES: the top of a
  * component that has not marked its first edge, or was second to mark it and has not joined yet.
  * HOOKED, at the end: the pixel was the root of a light component, which has joined another over
@@ -35,9 +35,9 @@ enum {
 /* In d_side, after the rounds of filter_forest.cu, bit d: the edge is a link. */
 enum { QFZ_FILTER_LINK = 0x10 };
 
-/* Blocks (filter_block.cu): how often they are shifted, and the number of pixels up to which
- * components join there. */
-enum { QFZ_FILTER_PASSES = 3, QFZ_FILTER_MOST_PX = 64 };
+/* Blocks (filter_block.cu): how often they are shifted; the steps of a walk at most, and the halves
+ * of edges that it may store. */
+enum { QFZ_FILTER_PASSES = 3, QFZ_FILTER_MOST_STEPS = 512, QFZ_FILTER_MOST_WAITING = 32 };
 
 static const unsigned long long QFZ_FILTER_NO_EDGE = ~0ull;
 
@@ -138,7 +138,8 @@ QFZ_DEVICE void qfz_filter_each_edge(const qfz_gpu_filter &f, const qfz_edge_rea
 
 /* Grows components inside blocks (filter_block.cu), if it can: N is below 2^32 - 1, and the device
  * has the shared memory.  Those that grow on are in d_leaving then. */
-bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter);
+bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                           const qfz_gpu_filter *filter);
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                              const qfz_gpu_filter *filter);
 

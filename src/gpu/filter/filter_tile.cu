@@ -10,13 +10,18 @@
 #include "gpu/filter/filter_grow.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
-/* The room of d_leaving: each such component has a pixel on the rim of its block, or was second to
- * mark the first edge of one that has, or would join to more than MOST_PX pixels. */
+/* The room of d_leaving.  In a block of the last pass, each component that is left has a pixel on
+ * the rim of the block, or was second to mark the first edge of another one: of one that has such a
+ * pixel; of one that was finished while an earlier pass cut the component, which has a pixel at
+ * the rims of that pass; or of one that it would have joined if the walk around the edge had come
+ * to an end.  Such walks meet MOST_WAITING halves of edges at least, each walk other halves, and a
+ * block has fewer than two a pixel. */
 static int64_t leaving_room(int32_t h, int32_t w)
 {
     const int64_t blocks =
         (int64_t)(qfz_launch_blocks(h, QFZ_SIDE) + 1) * (qfz_launch_blocks(w, QFZ_SIDE) + 1);
-    return blocks * (2 * QFZ_RIM + QFZ_SIDE * QFZ_SIDE / QFZ_FILTER_MOST_PX);
+    return blocks * (2 * QFZ_RIM + (QFZ_FILTER_PASSES - 1) * 4 * QFZ_SIDE +
+                     2 * QFZ_SIDE * QFZ_SIDE / QFZ_FILTER_MOST_WAITING);
 }
 
 void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter *filter)
@@ -200,7 +205,7 @@ static qfz_status launch_grow(qfz_gpu *gpu, const qfz_gpu_filter *f,
 qfz_status qfz_gpu_filter_run(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                               const qfz_gpu_filter *filter)
 {
-    const bool has_blocks = qfz_filter_has_blocks(gpu, filter);
+    const bool has_blocks = qfz_filter_has_blocks(gpu, edges, filter);
     const int64_t n = (int64_t)filter->h * filter->w;
     QFZ_TRY(qfz_launch(gpu, k_clear, dim3(1), dim3(QFZ_FILTER_COUNTERS), 0, *filter));
     if (has_blocks) {
