@@ -185,8 +185,7 @@ static QFZ_DEVICE void begin_vertex(const qfz_gpu_group &g, uint32_t v)
     for (int band = 0; band < values.n_bands; band++) {
         const int64_t at = first * values.n_bands + band * n + (v - first);
         const uint32_t value = values.read(g.d_values, at);
-        graph.own_lo[band * graph.vertex_room + v] = value;
-        graph.own_hi[band * graph.vertex_room + v] = value;
+        qfz_omega_set_own(graph, band, v, make_uint2(value, value));
     }
 }
 

@@ -132,7 +132,16 @@ template <typename USE> static QFZ_DEVICE void each_part(const qfz_omega_graph &
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_firsts(qfz_omega_graph g)
 {
-    each_part(g, [&](uint64_t i, uint32_t *first) { qfz_lower(first, g.first[i]); });
+    uint32_t *last = NULL, least = 0; /* of the thread's parts, many have one large region */
+    each_part(g, [&](uint64_t i, uint32_t *first) {
+        const uint32_t px = g.first[i];
+        if (first == last && px >= least) return;
+        last = first;
+        least = qfz_peek(first);
+        if (px >= least) return;
+        least = px;
+        atomicMin(first, px);
+    });
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_name_parts(qfz_omega_graph g)

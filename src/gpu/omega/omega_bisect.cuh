@@ -8,7 +8,8 @@
 /* ---- Bisect ---------------------------------------------------------------------------------- */
 
 /* The thread's undecided nodes: pixels and components for which it is undecided whether their level
- * breaks the component to which they are attached; and components whose T is too wide. */
+ * breaks the component to which they are attached; and components whose T is too wide.  Parts are
+ * components, and pixels that were moved. */
 struct undecided {
     uint32_t pixels, parts, wide;
 };
@@ -75,13 +76,35 @@ template <typename WORK> QFZ_DEVICE bool try_part(WORK &w, uint32_t a, uint32_t 
 template <typename WORK, typename USE> QFZ_DEVICE void each_open(WORK &w, undecided &u, USE use)
 {
 #pragma unroll
-    for (int k = 0; k < EACH; k++)
+    for (int k = 0; u.pixels && k < EACH; k++)
         if ((u.pixels >> k & 1) && !use(w.px.up(k), w.px.level(k), value_range(w, k)))
             u.pixels &= ~(1u << k);
     each_of(u.parts, [&](uint32_t c) {
         const auto hook = w.m.hook[c];
         if (!use(target_of(hook), level_of(hook), w.m.range[c])) u.parts &= ~bit_of(c);
     });
+}
+
+/* Moves undecided pixels to the places after those of components, as components without pixels:
+ * few pixels are undecided, and from there on whole warps have some.  Pixels without room stay. */
+template <typename VALUE> QFZ_DEVICE void move_pixels(omega_work<VALUE> &w, undecided &u)
+{
+    uint32_t c = w.n + qfz_take(&w.m.n_moved, (uint32_t)__popc(u.pixels));
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (!(u.pixels >> k & 1) || c >= QFZ_COMPS) continue;
+        w.m.hook[c] = (typename value_kind<VALUE>::KEY)w.px.level(k) << 16 | w.px.up(k);
+        w.m.range[c++] = value_range(w, k);
+        u.pixels &= ~(1u << k);
+    }
+}
+
+/* After a barrier: adds the thread's share of moved pixels to its parts. */
+template <typename WORK> QFZ_DEVICE void add_moved(const WORK &w, undecided &u)
+{
+    const uint32_t end = min(w.n + w.m.n_moved, (uint32_t)QFZ_COMPS);
+    for (uint32_t c = w.n + (threadIdx.x - w.n) % THREADS; c < end; c += THREADS)
+        u.parts |= bit_of(c);
 }
 
 /* Tries the thread's nodes; true if any is undecided. */
@@ -123,7 +146,8 @@ template <typename VALUE> QFZ_DEVICE void bisect(omega_work<VALUE> &w, int band)
 {
     const typename value_kind<VALUE>::limit is_too_wide(w.values.limit[band]);
     undecided u = {0, 0, mark_wide(w, is_too_wide)};
-    __syncthreads();
+    if (threadIdx.x == 0) w.m.n_moved = 0;
+    if (!__syncthreads_or(u.wide != 0)) return;
 #pragma unroll
     for (int k = 0; k < EACH; k++)
         u.pixels |= (w.px.up(k) != NOWHERE ? 1u : 0u) << k;
@@ -132,8 +156,10 @@ template <typename VALUE> QFZ_DEVICE void bisect(omega_work<VALUE> &w, int band)
     each_open(w, u, [&](uint32_t a, uint32_t level, uint2 range) {
         return start_part(w, a, level, range);
     });
+    move_pixels(w, u);
     __syncthreads();
     judge<true>(w, u, is_too_wide);
+    add_moved(w, u);
     __syncthreads();
     while (__syncthreads_or(try_all(w, u))) {
         judge<false>(w, u, is_too_wide);

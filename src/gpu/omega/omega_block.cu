@@ -5,7 +5,7 @@
  * attached to a pixel; a component has no value of its own.
  *
  *   load      the component to which each node is attached, unless its level is above alpha
- *   gather    the range of T of every component, round by round
+ *   gather    the range of T of every component
  *   bisect    the levels at which components whose T is too wide break
  *   settle    the region of every pixel, as far as the block determines it
  *   record    records: nodes that are attached to vertices
@@ -63,9 +63,10 @@ template <typename WORK> static QFZ_DEVICE void settle(WORK &w)
 
 /* ---- Record ---------------------------------------------------------------------------------- */
 
-template <typename WORK> static QFZ_DEVICE uint32_t vertex_of(const WORK &w, uint32_t c)
+/* The block's first vertex. */
+template <typename WORK> static QFZ_DEVICE uint32_t first_vertex(const WORK &w)
 {
-    return w.first_vertex + target_of(w.m.hook[c]);
+    return w.forest.block[blockIdx.x].x;
 }
 
 /* Reserves records for the thread's nodes; returns the first. */
@@ -109,14 +110,15 @@ template <typename WORK> static QFZ_DEVICE void store_row(const WORK &w, uint32_
  * part of the pixel, with QFZ_OMEGA_PART. */
 template <typename WORK> static QFZ_DEVICE void name(WORK &w, uint32_t at)
 {
-    const uint32_t records = QFZ_OMEGA_PART | (w.n_vertices + at);
+    const uint32_t records = QFZ_OMEGA_PART | (*w.graph.n_vertices + at);
+    const uint32_t vertex = QFZ_OMEGA_PART | first_vertex(w);
     uint32_t comp_record = records + (uint32_t)__popc(w.records), word[EACH];
     EACH_COMPONENT(w, c)
     {
         const uint32_t first = w.m.first[c];
         if (first == QFZ_NONE) continue;
         uint32_t part = (uint32_t)pixel_at(w, first);
-        if (is_vertex(w.m.hook[c])) part = QFZ_OMEGA_PART | vertex_of(w, c);
+        if (is_vertex(w.m.hook[c])) part = vertex + target_of(w.m.hook[c]);
         if (w.record_comps & bit_of(c)) part = comp_record++;
         w.m.word[c] = part;
     }
@@ -135,10 +137,11 @@ static QFZ_DEVICE void store_records(const omega_work<VALUE> &w, int band, uint3
 {
     typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type LEVEL;
     const qfz_omega_graph &g = w.graph;
+    const uint32_t n_vertices = *g.n_vertices, vertex = first_vertex(w);
     const auto store = [&](uint32_t a, uint32_t level, uint32_t first, uint2 range) {
         if (band == 0) {
-            g.first[w.n_vertices + at] = first;
-            qfz_omega_attach<LEVEL>(g, at, vertex_of(w, a), level);
+            g.first[n_vertices + at] = first;
+            qfz_omega_attach<LEVEL>(g, at, vertex + target_of(w.m.hook[a]), level);
         }
         value_io<VALUE>::store(w, g.lo, band * g.record_room + at, range.x);
         value_io<VALUE>::store(w, g.hi, band * g.record_room + at, range.y);
@@ -180,17 +183,17 @@ template <typename WORK> static QFZ_DEVICE void gather_own(WORK &w)
 template <typename WORK> static QFZ_DEVICE void store_vertices(const WORK &w, int band)
 {
     const qfz_omega_graph &g = w.graph;
+    const uint32_t vertex = first_vertex(w);
     EACH_COMPONENT(w, c)
     {
         const uint32_t first = w.m.first[c], breaks = w.m.bounds[c].x;
         if (!is_vertex(w.m.hook[c]) || (first == QFZ_NONE && breaks == g.after)) continue;
-        const uint32_t v = vertex_of(w, c);
+        const uint32_t v = vertex + target_of(w.m.hook[c]);
         if (band == 0) {
             g.first[v] = first == QFZ_NONE ? QFZ_NONE : (uint32_t)pixel_at(w, first);
             g.block_breaks[v] = breaks;
         }
-        g.own_lo[band * g.vertex_room + v] = w.m.range[c].x;
-        g.own_hi[band * g.vertex_room + v] = w.m.range[c].y;
+        qfz_omega_set_own(g, band, v, w.m.range[c]);
     }
 }
 
@@ -204,8 +207,7 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     typedef omega_memory<VALUE> memory;
     QFZ_SHARED(memory, m);
     omega_work<VALUE> w(m, forest, values, graph, root);
-    if (threadIdx.x == 0) m->n_rounds = m->n_records = 0;
-    __syncthreads();
+    if (threadIdx.x == 0) m->n_records = 0;
     load_components(w);
     __syncthreads();
     load_pixels(w);

@@ -156,7 +156,7 @@ template <typename VALUE> struct omega_memory {
             uint32_t first[QFZ_COMPS];  /* per region: its first pixel in the block, or QFZ_NONE */
         };
     };
-    uint32_t n_rounds, n_records, first_record;
+    uint32_t n_moved, n_records, first_record;
 };
 
 /* The variables of a thread that all steps use.  A thread has EACH adjacent pixels and the
@@ -167,11 +167,9 @@ template <typename VALUE> struct omega_work {
     const qfz_omega_values &values;
     const qfz_omega_graph &graph;
     uint32_t *root;
-    uint32_t n; /* number of components */
-    uint32_t first_vertex,
-        n_vertices; /* the block's first vertex; number of vertices in the graph */
-    int64_t pixel;  /* the thread's first pixel */
-    int n_px;       /* number of the thread's pixels in the image */
+    uint32_t n;    /* number of components */
+    int64_t pixel; /* the thread's first pixel */
+    int n_px;      /* number of the thread's pixels in the image */
 
     uint32_t joined;       /* pixels that are in the region of a component */
     uint32_t records;      /* pixels that are records */
@@ -183,11 +181,8 @@ template <typename VALUE> struct omega_work {
         : m(*memory), forest(f), values(v), graph(g), root(d_root)
     {
         const qfz_block_box box = qfz_block_of(f, blockIdx.x);
-        const uint2 block = f.block[blockIdx.x];
         const int32_t p = (int32_t)(threadIdx.x * EACH), y = p / QFZ_SIDE, x = p % QFZ_SIDE;
-        n = block.y;
-        first_vertex = block.x;
-        n_vertices = *g.n_vertices;
+        n = f.block[blockIdx.x].y;
         pixel = (int64_t)(box.y + y) * f.w + box.x + x;
         n_px = y < box.h ? max(0, min((int)EACH, box.w - x)) : 0;
         joined = records = record_comps = 0;
@@ -270,14 +265,15 @@ QFZ_DEVICE uint2 peek_pair(const uint2 *pair)
     return make_uint2((uint32_t)word, (uint32_t)(word >> 32));
 }
 
-/* Extends the range of component a.  Most calls change nothing.  Ranges only grow, so a stale read
- * costs an atomic operation but loses nothing. */
-template <typename WORK> QFZ_DEVICE void widen(WORK &w, uint32_t a, uint2 by)
+/* Extends the range of component a; false if nothing changed, as in most calls.  Ranges only grow,
+ * so a stale read costs an atomic operation but loses nothing. */
+template <typename WORK> QFZ_DEVICE bool widen(WORK &w, uint32_t a, uint2 by)
 {
     const uint2 seen = peek_pair(&w.m.range[a]);
-    if ((by.x >= seen.x) & (by.y <= seen.y)) return;
+    if ((by.x >= seen.x) & (by.y <= seen.y)) return false;
     atomicMin(&w.m.range[a].x, by.x);
     atomicMax(&w.m.range[a].y, by.y);
+    return true;
 }
 
 template <typename WORK> QFZ_DEVICE uint2 value_range(const WORK &w, int k)

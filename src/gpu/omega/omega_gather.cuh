@@ -15,7 +15,6 @@ template <typename VALUE> QFZ_DEVICE void load_components(omega_work<VALUE> &w)
     {
         KEY hook = qfz_hook_at<KEY>(w.forest, blockIdx.x, c);
         if (joins(hook) && level_of(hook) >= w.graph.after) hook = QFZ_STEP_ENDED;
-        if (joins(hook)) qfz_raise(&w.m.n_rounds, round_of(hook) + 1);
         w.m.hook[c] = hook;
         w.m.bounds[c] = make_uint2(w.graph.after, NOT_WIDE);
     }
@@ -124,7 +123,9 @@ template <> struct value_io<any_value> {
 
 /* ---- Gather ---------------------------------------------------------------------------------- */
 
-/* Computes the ranges of T of all components in one band, and loads the values of pixels. */
+/* Computes the ranges of T of all components in one band, and loads the values of pixels.  A
+ * component's range extends those above it, up to one that has the range already, because what made
+ * that range goes on. */
 template <typename VALUE> QFZ_DEVICE void gather(omega_work<VALUE> &w, int band)
 {
     EACH_COMPONENT(w, c) w.m.range[c] = make_uint2(QFZ_NONE, 0);
@@ -134,9 +135,11 @@ template <typename VALUE> QFZ_DEVICE void gather(omega_work<VALUE> &w, int band)
     for (int k = 0; k < EACH; k++)
         if (w.px.up(k) != NOWHERE) widen(w, w.px.up(k), value_range(w, k));
     __syncthreads();
-    for (uint32_t round = 0; round < w.m.n_rounds; round++) {
-        EACH_COMPONENT(w, c)
-        if (round_of(w.m.hook[c]) == round) widen(w, target_of(w.m.hook[c]), w.m.range[c]);
-        __syncthreads();
+    EACH_COMPONENT(w, c)
+    {
+        const uint2 range = peek_pair(&w.m.range[c]);
+        for (auto hook = w.m.hook[c]; joins(hook) && widen(w, target_of(hook), range);)
+            hook = w.m.hook[target_of(hook)];
     }
+    __syncthreads();
 }

@@ -25,11 +25,19 @@ static QFZ_DEVICE uint32_t first_after(const qfz_omega_graph &g, uint32_t v, uin
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
+/* Empties the lists of the bisection. */
+static QFZ_DEVICE void clear_lists(const qfz_omega_graph &g)
+{
+    if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_wide = 0;
+}
+
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_begin(qfz_gpu_forest f, qfz_omega_graph g, int n_bands)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_records = 0;
+    clear_lists(g);
     QFZ_OMEGA_EACH(v, n)
     {
         const uint2 up = f.up[v];
@@ -45,10 +53,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         g.vertex[v] = vertex;
         g.first[v] = QFZ_NONE;
         g.block_breaks[v] = g.after;
-        for (int band = 0; band < n_bands; band++) {
-            g.own_lo[band * g.vertex_room + (int64_t)v] = QFZ_NONE;
-            g.own_hi[band * g.vertex_room + (int64_t)v] = 0;
-        }
+        for (int band = 0; band < n_bands; band++)
+            qfz_omega_set_own(g, band, (uint32_t)v, make_uint2(QFZ_NONE, 0));
     }
 }
 
@@ -125,8 +131,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_start_band(qfz_omega_graph g, band_ranges b)
 {
     const uint32_t n = *g.n_vertices;
-    if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
-    if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_wide = 0;
+    clear_lists(g);
     QFZ_OMEGA_EACH(v, n)
     {
         g.vertex[v].lo = b.own_lo[v];
@@ -247,22 +252,54 @@ static QFZ_DEVICE uint32_t middle(const progress &at)
     return at.holds + 1 + (at.breaks - at.holds - 2) / 2;
 }
 
+namespace
+{
+/* The vertex that a thread looked at last: its bounds, which no thread changes during a pass, and
+ * its state, which may be stale.  Many items of large components in a row have the same one. */
+struct looked_at {
+    uint32_t v;
+    bool fresh; /* the state was read for this item */
+    progress at;
+};
+} // namespace
+
+static QFZ_DEVICE void look(const qfz_omega_graph &g, uint32_t v, looked_at *last)
+{
+    last->fresh = v != last->v;
+    if (!last->fresh) return;
+    last->v = v;
+    last->at = progress_of(g, v);
+}
+
 /* Tries an item, or leaves it for a later pass. */
 static QFZ_DEVICE void try_item(const qfz_omega_graph &g, const qfz_omega_values &values,
-                                const band_ranges &b, uint64_t i, const item &it,
-                                const progress &seen, bool tries)
+                                const band_ranges &b, uint64_t i, const item &it, looked_at *last,
+                                bool tries)
 {
     qfz_omega_vertex *const at = &g.vertex[it.v];
+    progress *const seen = &last->at;
+    uint2 by = make_uint2(QFZ_NONE, 0);
+    if (tries)
+        by = it.record < 0 ? make_uint2(g.vertex[i].lo, g.vertex[i].hi)
+                           : make_uint2(values.read(b.lo, it.record), values.read(b.hi, it.record));
+    const auto changes = [&] {
+        return tries ? by.x < seen->lo || by.y > seen->hi || it.level > seen->tried
+                     : it.level < seen->left;
+    };
+    if (!changes()) return;
+    if (!last->fresh) *seen = progress_of(g, it.v);
+    if (!changes()) return;
     if (!tries) {
-        if (it.level < seen.left) atomicMin(&at->left, it.level);
+        atomicMin(&at->left, it.level);
+        seen->left = it.level;
         return;
     }
-    const bool is_vertex = it.record < 0;
-    const uint32_t lo = is_vertex ? g.vertex[i].lo : values.read(b.lo, it.record);
-    const uint32_t hi = is_vertex ? g.vertex[i].hi : values.read(b.hi, it.record);
-    if (lo < seen.lo) atomicMin(&at->lo, lo);
-    if (hi > seen.hi) atomicMax(&at->hi, hi);
-    if (it.level > seen.tried) atomicMax(&at->tried, it.level);
+    if (by.x < seen->lo) atomicMin(&at->lo, by.x);
+    if (by.y > seen->hi) atomicMax(&at->hi, by.y);
+    if (it.level > seen->tried) atomicMax(&at->tried, it.level);
+    seen->lo = min(seen->lo, by.x);
+    seen->hi = max(seen->hi, by.y);
+    seen->tried = max(seen->tried, it.level);
 }
 
 /* True if item i is attached to a vertex, and its own T is not too wide. */
@@ -281,13 +318,13 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_list(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
     const uint32_t n = *g.n_vertices;
+    looked_at last = {QFZ_NONE, false, {}};
     const auto is_listed = [&](uint64_t i) {
         const item it = item_of(g, n, i);
-        if (!takes_part(g, it, i)) return QFZ_NONE;
-        const progress at = progress_of(g, it.v);
-        if (at.holds == QFZ_NONE) return QFZ_NONE;
-        const bool open = is_open(at, it.level);
-        if (it.level == 0 || open) try_item(g, values, b, i, it, at, it.level == 0);
+        if (!takes_part(g, it, i) || g.vertex[it.v].holds == QFZ_NONE) return QFZ_NONE;
+        look(g, it.v, &last);
+        const bool open = is_open(last.at, it.level);
+        if (it.level == 0 || open) try_item(g, values, b, i, it, &last, it.level == 0);
         return open ? (uint32_t)i : QFZ_NONE;
     };
     qfz_omega_append((uint64_t)n + *g.n_records, &g.n_listed[0], is_listed,
@@ -301,13 +338,14 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     const bool complete = n_listed <= g.list_room;
     const uint32_t *const list = g.list[pass % 2];
     uint32_t *const next = g.list[(pass + 1) % 2];
+    looked_at last = {QFZ_NONE, false, {}};
     const auto stays = [&](uint64_t place) {
         const uint32_t i = complete ? list[place] : (uint32_t)place;
         const item it = item_of(g, n, i);
         if (!complete && !takes_part(g, it, i)) return QFZ_NONE;
-        const progress at = progress_of(g, it.v);
-        if (!is_open(at, it.level)) return QFZ_NONE;
-        try_item(g, values, b, i, it, at, it.level <= middle(at));
+        look(g, it.v, &last);
+        if (!is_open(last.at, it.level)) return QFZ_NONE;
+        try_item(g, values, b, i, it, &last, it.level <= middle(last.at));
         return i;
     };
     qfz_omega_append(complete ? n_listed : (uint64_t)n + *g.n_records, &g.n_listed[pass + 1], stays,
@@ -360,15 +398,20 @@ static int n_passes(uint32_t after)
     return n;
 }
 
+static qfz_status launch_spread(qfz_gpu *gpu, const qfz_omega_values *values,
+                                const qfz_omega_graph *graph, const band_ranges *b)
+{
+    return qfz_launch(gpu, k_spread, qfz_omega_grid(gpu, graph->vertex_room + graph->record_room),
+                      dim3(QFZ_OMEGA_THREADS), 0, *values, *graph, *b);
+}
+
 qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
                             const qfz_omega_graph *graph, int band)
 {
     const band_ranges b = view_of(values, graph, band);
-    const dim3 block(QFZ_OMEGA_THREADS),
-        vertices = qfz_omega_grid(gpu, graph->vertex_room),
-        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
-    QFZ_TRY(qfz_launch(gpu, k_start_band, vertices, block, 0, *graph, b));
-    return qfz_launch(gpu, k_spread, all, block, 0, *values, *graph, b);
+    QFZ_TRY(qfz_launch(gpu, k_start_band, qfz_omega_grid(gpu, graph->vertex_room),
+                       dim3(QFZ_OMEGA_THREADS), 0, *graph, b));
+    return launch_spread(gpu, values, graph, &b);
 }
 
 static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
@@ -378,7 +421,9 @@ static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
     const dim3 block(QFZ_OMEGA_THREADS),
         vertices = qfz_omega_grid(gpu, graph->vertex_room),
         all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
-    QFZ_TRY(qfz_omega_spread(gpu, values, graph, band));
+    /* The first band was started when vertices were set. */
+    QFZ_TRY(band == 0 ? launch_spread(gpu, values, graph, &b)
+                      : qfz_omega_spread(gpu, values, graph, band));
     QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *values, *graph, b));
     QFZ_TRY(qfz_launch(gpu, k_list, all, block, 0, *values, *graph, b));
     QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, -1));

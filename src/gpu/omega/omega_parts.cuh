@@ -178,6 +178,14 @@ QFZ_DEVICE void qfz_omega_attach(const qfz_omega_graph &g, uint64_t record, uint
     static_cast<LEVEL *>(g.attached_level)[record] = (LEVEL)level;
 }
 
+/* Sets the range of v's own pixels; in the first band that of T, which begins with it, as well. */
+QFZ_DEVICE void qfz_omega_set_own(const qfz_omega_graph &g, int band, uint32_t v, uint2 range)
+{
+    g.own_lo[band * g.vertex_room + (int64_t)v] = range.x;
+    g.own_hi[band * g.vertex_room + (int64_t)v] = range.y;
+    if (band == 0) *reinterpret_cast<uint2 *>(&g.vertex[v].lo) = range;
+}
+
 /* Marks a word of d_root that is the part of the pixel, not yet the first pixel of its region. */
 static const uint32_t QFZ_OMEGA_PART = 1u << 31;
 
