@@ -224,8 +224,9 @@ static qfz_status merge_some(qfz_gather *gather, int64_t first, int64_t n, qfz_e
     QFZ_TRY(QFZ_NEW(&w, 1, err));
     w->gather = gather;
     w->n = 0;
-    QFZ_TRY_OR(st, cleanup, begin_merge(gather, first, n, err));
+    /* First, since the list of runs may move, which the merge points into. */
     QFZ_TRY_OR(st, cleanup, reserve_run(gather, sum, &w->offset, err));
+    QFZ_TRY_OR(st, cleanup, begin_merge(gather, first, n, err));
     for (;; n_out++) {
         QFZ_TRY_OR(st, cleanup, qfz_gather_next(gather, &record, err));
         if (!record) break;
