@@ -4,8 +4,6 @@
  * Pixels side by side often have hooks of one level, and each would wait until the one before has
  * stored the count.  So they are counted in turn in several small tables, which have the low levels
  * only; other levels are rare. */
-#include <string.h>
-
 #include "core/simd.h"
 #include "cpu/contract_parts.h"
 
@@ -22,14 +20,14 @@ QFZ_CLONES_512 static void find_bins(const uint16_t *restrict up, const uint32_t
     }
 }
 
-/* Up to TABLES - 1 bins behind the last one are written. */
-static void count_bins(uint16_t counts[TABLES][BINS], uint16_t *bin, int n)
+static void count_bins(uint16_t counts[TABLES][BINS], const uint16_t *bin, int n)
 {
-    for (int i = n; i % TABLES != 0; i++)
-        bin[i] = ROOT;
-    for (int i = 0; i < n; i += TABLES)
+    int i = 0;
+    for (; i + TABLES <= n; i += TABLES)
         for (int k = 0; k < TABLES; k++)
             counts[k][bin[i + k]]++;
+    for (; i < n; i++)
+        counts[0][bin[i]]++;
 }
 
 static void count_high(const uint16_t *bin, const uint32_t *level, int n, qfz_histogram *settled)
@@ -53,8 +51,7 @@ static void count_pixels(const qfz_block_work *b, qfz_histogram *settled)
     const int n_px = (int)b->block->n_px;
     const uint32_t n_low = settled->n_dense < HIGH ? settled->n_dense : HIGH;
     uint32_t n_high = 0;
-    uint16_t counts[TABLES][BINS], bin[SOME + TABLES];
-    memset(counts, 0, sizeof counts);
+    uint16_t counts[TABLES][BINS] = {{0}}, bin[SOME] = {0};
     for (int first = 0; first < n_px; first += SOME) {
         const int n = n_px - first < SOME ? n_px - first : SOME;
         find_bins(up + first, level + first, n, first, n_low, bin);
