@@ -440,7 +440,9 @@ const option option_table[] = {
     {"--seed", TAKES("S"), .commands = FOR_BENCH, .section = images,
      HELP("Seed of generated images; equal seeds give equal images on every machine. Default: 1."),
      .set = set_int64, .at = AT(bench.seed), .low = 0, .high = 9e15},
-    {"--only", TAKES("label|features|local|merged|flattened|saliency|summarise|alpha-omega|tree"),
+    {"--only",
+     TAKES("label|features|local|merged|flattened|saliency|summarise|alpha-omega|tree|filter-25|"
+           "filter-1000|saliency-25|a-omega-25"),
      .commands = FOR_BENCH, .section = running,
      HELP("With PART gpu: measure only this part of the work. Default: all."),
      .set = set_chosen_text, .at = AT(bench.gpu_part)},

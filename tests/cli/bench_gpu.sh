@@ -29,4 +29,10 @@ lines 24 ' white +16 ' --size 70 --generate white --bits 16 --connectivity 8
 lines 15 ' fractal +32 ' --size 70 --generate fractal --bits 32 --method auto
 lines 10 '^label +(auto|stava|c2fl|ha4|ha4-32) +[48] fractal +8 ' --size 40 --generate fractal --only label
 lines 4 '^flattened +connect-v[12] +[48] fractal +8 ' --size 40 --generate fractal --only flattened
+
+# --only takes the name of every line: together, the parts one by one are the whole table.
+"$bench" gpu --runs 1 --size 40 --generate fractal | tail -n +3 | cut -d' ' -f1 | sort >"$T/all"
+for part in $(uniq "$T/all"); do
+    lines "$(grep -cxF -e "$part" "$T/all")" "^$part " --size 40 --generate fractal --only "$part"
+done
 exit $bad
