@@ -13,6 +13,8 @@ import numpy.typing as npt
 from . import _library, _structs
 from ._image import Edges, Source, read_edges, read_levels
 from ._session import Session, address, criterion
+from ._structs import NO_EDGE
+from .errors import QfzArgumentError
 
 
 class Tree(NamedTuple):
@@ -36,6 +38,25 @@ class Hierarchy(NamedTuple):
     linkage: npt.NDArray[np.float64]
 
 
+def _n_edges(there: npt.NDArray[np.bool_], n_planes: int) -> int:
+    """Return the number of pairs of valid neighbours; two planes of levels: 4-connected."""
+    pairs = [(there[:, :-1], there[:, 1:]), (there[:-1], there[1:])]
+    if n_planes == 4:
+        pairs += [(there[:-1, :-1], there[1:, 1:]), (there[:-1, 1:], there[1:, :-1])]
+    return sum(int(np.count_nonzero(a & b)) for a, b in pairs)
+
+
+def _refuse_top_level(source: Source, levels: npt.NDArray[np.uint32]) -> None:
+    """Refuse a saliency of 2**32 - 1, which as a level of edges would be no edge."""
+    there = np.ones((source.h, source.w), np.bool_) if source.valid is None else source.valid
+    if np.count_nonzero(levels != NO_EDGE) < _n_edges(there, len(levels)):
+        raise QfzArgumentError(
+            "min_area: components of this image join at the level 4294967295, which as a level of "
+            "edges means no edge; mask the pixels of the least or of the greatest value, or use "
+            "the functions on files"
+        )
+
+
 def _filtered(
     image: npt.ArrayLike,
     channel_axis: int | None,
@@ -55,6 +76,8 @@ def _filtered(
         return source, given
     with Session(source, rule, given, threads, engine) as session:
         levels = read_levels(session.saliency())
+    if given is None and source.pixels.dtype.kind in "iu" and source.pixels.dtype.itemsize == 4:
+        _refuse_top_level(source, levels[0])
     rule.min_area = 0
     return source, levels
 

@@ -205,6 +205,20 @@ def test_curve_with_a_least_area_counts_labels(random_image, min_area):
     assert set(level[joins].astype(float)) == set(alpha) - ({0.0} - set(level[joins].astype(float)))
 
 
+@pytest.mark.parametrize("function", [qfz.tree, qfz.hierarchy, qfz.curve])
+@pytest.mark.parametrize("connectivity", [4, 8])
+def test_a_least_area_refuses_levels_that_mean_no_edge(function, connectivity):
+    """Joins at 2**32 - 1 were lost: curve() ended with two regions, the linkage at inf."""
+    image = np.zeros((3, 5), np.uint32)
+    image[:, 3:] = 2**32 - 1
+    with pytest.raises(qfz.QfzArgumentError, match="level 4294967295"):
+        function(image, connectivity=connectivity, min_area=2)
+    for dtype in (np.int32, np.uint16, np.float32):  # no such level, also beside invalid pixels
+        function((image // 2).astype(dtype), "linf", connectivity, image < 2**31, min_area=2)
+    image[:, 3:] -= 1
+    assert qfz.curve(image, connectivity=connectivity, min_area=2).alpha[-1] == 2**32 - 2
+
+
 def test_neighbours_lists_every_edge(random_image):
     im = random_image
     labels, _ = qfz.label(im.bands, im.alpha, channel_axis=0, mask=im.valid)
