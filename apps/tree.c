@@ -23,7 +23,7 @@ const command tree_command = {
         "depends on the raster alone. A row joins two regions that no earlier row has joined.",
     .example = "qfz tree --distance linf scene.tif regions.tif tree.csv\n"
                "qfz tree --distance linf --min-area 25 --regions areas.csv scene.tif regions.tif "
-               "tree.parquet",
+               "tree.gpkg",
     .json = run_job_json,
     .run = run_job,
 };

@@ -109,9 +109,10 @@ static qfz_status check_content(const check_run *c, qfz_error *err)
                         "%s: it holds saliency; a table of regions belongs to labels", name);
     const int n_bands = is_saliency ? c->job.criterion.connectivity / 2 : 1;
     if (facts->n_bands == n_bands) return QFZ_OK;
-    return qfz_fail(err, QFZ_EARG, "%s: bands: %d; %s of %d-connected pixels: %d", name,
+    return qfz_fail(err, QFZ_EARG, "%s: bands: %d; %s of %d-connected pixels: %d%s", name,
                     facts->n_bands, is_saliency ? "saliency" : "labels",
-                    c->job.criterion.connectivity, n_bands);
+                    c->job.criterion.connectivity, n_bands,
+                    c->job.src ? "; RASTER comes first, then SRC" : "");
 }
 
 static qfz_status open_source(check_run *c, qfz_error *err)
