@@ -7,6 +7,7 @@
 #include "core/parallel.h"
 #include "core/position.h"
 #include "core/turns.h"
+#include "job/counted_rows.h"
 #include "job/forest_gather.h"
 #include "job/raster_options.h"
 
@@ -131,21 +132,31 @@ static qfz_status write_batches(void *arg, int64_t item, int worker, qfz_error *
 static qfz_status write_all(writing *w, qfz_error *err)
 {
     QFZ_TRY(QFZ_NEW_ZERO(&w->batches, w->n_batches, err));
-    QFZ_TRY(qfz_gather_begin_reading(w->gather, err));
     return qfz_parallel_for_once(w->n_batches, w->n_batches, write_batches, w, err);
+}
+
+/* The gathering is read from its first row on. */
+static qfz_status create_table(qfz_gather *gather, const qfz_run *run, qfz_table **table,
+                               qfz_error *err)
+{
+    const qfz_setup *const setup = run->setup;
+    const qfz_output_options options = qfz_job_output_options(setup->job);
+    qfz_table_spec spec = {.path = setup->job->forest,
+                           .geometry = QFZ_POINTS,
+                           .columns = columns,
+                           .n_columns = COLUMNS,
+                           .n_threads = setup->n_threads,
+                           .memory_bytes = (setup->memory_bytes - setup->program_bytes) / 4};
+    QFZ_TRY(qfz_counted_rows_set(gather, &spec, err));
+    return qfz_table_create(table, run->source, &options, &spec, err);
 }
 
 qfz_status qfz_forest_table_write(qfz_gather *gather, qfz_run *run, qfz_table **table,
                                   qfz_error *err)
 {
-    const qfz_table_spec spec = {.path = run->setup->job->forest,
-                                 .geometry = QFZ_POINTS,
-                                 .columns = columns,
-                                 .n_columns = COLUMNS,
-                                 .n_threads = run->setup->n_threads};
-    const qfz_output_options options = qfz_job_output_options(run->setup->job);
     qfz_table *made = NULL;
-    QFZ_TRY(qfz_table_create(&made, run->source, &options, &spec, err));
+    QFZ_TRY(qfz_gather_begin_reading(gather, err));
+    QFZ_TRY(create_table(gather, run, &made, err));
     writing w = {.gather = gather, .run = run, .table = made, .n_batches = run->setup->n_threads};
     qfz_turns_init(&w.turns);
     const qfz_status st = write_all(&w, err);

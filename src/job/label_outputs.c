@@ -246,8 +246,7 @@ qfz_status qfz_label_outputs_gather(qfz_label_outputs *out, qfz_error *err)
 static qfz_status write_pairs(qfz_label_outputs *out, qfz_error *err)
 {
     qfz_progress_begin(out->pass.progress, "neighbours", QFZ_LABEL_OUTPUTS_SHARE / 3, 0);
-    QFZ_TRY(qfz_neighbour_rows_write(out->neighbours, out->rule != NULL, out->pass.n_threads,
-                                     out->job, out->source, out->pass.progress, &out->pairs, err));
+    QFZ_TRY(qfz_neighbour_rows_write(out, &out->pairs, err));
     qfz_neighbours_close(out->neighbours);
     out->neighbours = NULL;
     return qfz_table_finish(out->pairs, err);

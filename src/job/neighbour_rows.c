@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "job/counted_rows.h"
 #include "job/raster_options.h"
 
 enum { ROWS = 4096 }; /* of a batch */
@@ -46,39 +47,40 @@ static void put(batch *rows, const qfz_neighbours_pair *pair, const double units
     rows->least[i] = pair->least_level;
 }
 
-static qfz_status write_all(qfz_neighbours *neighbours, const qfz_source *source,
-                            qfz_job_progress *progress, qfz_table *table, batch *rows,
+static qfz_status write_all(qfz_label_outputs *outputs, qfz_table *table, batch *rows,
                             qfz_error *err)
 {
+    qfz_neighbours *const neighbours = outputs->neighbours;
     double units[QFZ_SIDES];
     qfz_neighbours_pair pair;
     bool more;
-    qfz_source_side_units(source, units);
-    QFZ_TRY(qfz_neighbours_begin_reading(neighbours, err));
+    qfz_source_side_units(outputs->source, units);
     for (;;) {
         QFZ_TRY(qfz_neighbours_next(neighbours, &pair, &more, err));
         if (!more) return flush(table, rows, err);
         put(rows, &pair, units);
         if (rows->n < ROWS) continue;
         QFZ_TRY(flush(table, rows, err));
-        QFZ_TRY(qfz_progress_advance_to(progress, qfz_neighbours_part(neighbours), err));
+        QFZ_TRY(
+            qfz_progress_advance_to(outputs->pass.progress, qfz_neighbours_part(neighbours), err));
     }
 }
 
-qfz_status qfz_neighbour_rows_write(qfz_neighbours *neighbours, bool has_levels, int n_threads,
-                                    const qfz_job *job, const qfz_source *source,
-                                    qfz_job_progress *progress, qfz_table **table, qfz_error *err)
+qfz_status qfz_neighbour_rows_write(qfz_label_outputs *outputs, qfz_table **table, qfz_error *err)
 {
-    const qfz_table_spec spec = {.path = job->neighbours,
-                                 .geometry = QFZ_NO_GEOMETRY,
-                                 .columns = columns,
-                                 .n_columns = has_levels ? COLUMNS : MEAN,
-                                 .n_threads = n_threads};
-    const qfz_output_options options = qfz_job_output_options(job);
+    const qfz_output_options options = qfz_job_output_options(outputs->job);
+    qfz_table_spec spec = {.path = outputs->job->neighbours,
+                           .geometry = QFZ_NO_GEOMETRY,
+                           .columns = columns,
+                           .n_columns = outputs->rule ? COLUMNS : MEAN,
+                           .n_threads = outputs->pass.n_threads,
+                           .memory_bytes = outputs->memory_bytes / 4};
     batch *rows = NULL;
-    QFZ_TRY(qfz_table_create(table, source, &options, &spec, err));
+    QFZ_TRY(qfz_neighbours_begin_reading(outputs->neighbours, err));
+    QFZ_TRY(qfz_counted_rows_set(qfz_neighbours_gather(outputs->neighbours), &spec, err));
+    QFZ_TRY(qfz_table_create(table, outputs->source, &options, &spec, err));
     QFZ_TRY(QFZ_NEW_ZERO(&rows, 1, err));
-    const qfz_status st = write_all(neighbours, source, progress, *table, rows, err);
+    const qfz_status st = write_all(outputs, *table, rows, err);
     free(rows);
     return st;
 }

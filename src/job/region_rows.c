@@ -39,8 +39,12 @@ qfz_status qfz_region_rows_check(const qfz_run *run, qfz_error *err)
     if (setup->job->attribute_table)
         QFZ_TRY(check_attributes(
             run, setup->job->columns ? 1 : qfz_region_columns_most(stats_bands(setup)), err));
-    return qfz_table_check_rows(setup->job->regions, qfz_region_columns_most(stats_bands(setup)),
-                                (int64_t)run->count.total, memory_of(setup), err);
+    const qfz_table_spec spec = {.path = setup->job->regions,
+                                 .geometry = QFZ_POINTS,
+                                 .n_columns = qfz_region_columns_most(stats_bands(setup)),
+                                 .n_rows = (int64_t)run->count.total,
+                                 .memory_bytes = memory_of(setup)};
+    return qfz_table_check_rows(&spec, err);
 }
 
 static qfz_status open_columns(qfz_region_rows *rows, qfz_error *err)

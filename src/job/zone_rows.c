@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "job/counted_rows.h"
 #include "job/raster_options.h"
 #include "job/table_columns.h"
 
@@ -32,17 +33,6 @@ static qfz_status open_columns(zone_rows *rows, qfz_error *err)
     return st;
 }
 
-/* The number of rows, if the format of the table needs it, and their memory. */
-static qfz_status set_rows(const zone_rows *rows, qfz_table_spec *spec, qfz_error *err)
-{
-    bool wants = false;
-    spec->memory_bytes = rows->outputs->memory_bytes / 4;
-    QFZ_TRY(qfz_table_wants_rows(spec->path, &wants, err));
-    if (!wants) return QFZ_OK;
-    QFZ_TRY(qfz_zones_count(rows->outputs->facts.zones, &spec->n_rows, err));
-    return qfz_table_check_rows(spec->path, spec->n_columns, spec->n_rows, spec->memory_bytes, err);
-}
-
 static qfz_status open_rows(zone_rows *rows, qfz_error *err)
 {
     const qfz_label_outputs *const out = rows->outputs;
@@ -54,7 +44,8 @@ static qfz_status open_rows(zone_rows *rows, qfz_error *err)
     qfz_table_spec spec = rows->columns.spec;
     spec.path = out->job->regions;
     spec.n_threads = out->pass.n_threads;
-    QFZ_TRY(set_rows(rows, &spec, err));
+    spec.memory_bytes = out->memory_bytes / 4;
+    QFZ_TRY(qfz_counted_rows_set(qfz_zones_gather(out->facts.zones), &spec, err));
     return qfz_table_create(&rows->table, out->source, &options, &spec, err);
 }
 

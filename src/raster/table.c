@@ -35,11 +35,19 @@ static bool has_geometry(GDALDriverH driver)
     return !qfz_driver_is(driver, "CSV") && !is_spreadsheet(driver);
 }
 
+/* Formats without geometry leave points out.  GDAL writes FlatGeobuf without any row that has no
+ * geometry, and reports no error. */
+static bool holds(GDALDriverH driver, qfz_table_geometry geometry)
+{
+    if (geometry == QFZ_NO_GEOMETRY) return !qfz_driver_is(driver, "FlatGeobuf");
+    return geometry == QFZ_POINTS || has_geometry(driver);
+}
+
 enum { REMEDY_BYTES = 64 };
 
 /* "use .gpkg, .fgb or .csv": formats for tables of any length that this GDAL writes; "another
  * format" if there is none. */
-static void suggest(char text[REMEDY_BYTES], bool polygons)
+static void suggest(char text[REMEDY_BYTES], qfz_table_geometry geometry)
 {
     static const char *const formats[][2] = {{"GPKG", ".gpkg"},
                                              {"FlatGeobuf", ".fgb"},
@@ -51,7 +59,7 @@ static void suggest(char text[REMEDY_BYTES], bool polygons)
     size_t n = 0, at = 0;
     for (size_t i = 0; i < N; i++) {
         const GDALDriverH driver = GDALGetDriverByName(formats[i][0]);
-        const bool fits = driver && (!polygons || has_geometry(driver));
+        const bool fits = driver && holds(driver, geometry);
         if (fits && qfz_driver_can(driver, GDAL_DCAP_CREATE)) found[n++] = formats[i][1];
     }
     if (n == 0) n = 1;
@@ -70,10 +78,11 @@ qfz_status qfz_table_check(qfz_source *source, const qfz_output_options *options
     QFZ_TRY(qfz_output_check(source, options, path, err));
     char instead[REMEDY_BYTES];
     QFZ_TRY(qfz_driver_find(&driver, path, true, err));
-    if (geometry <= QFZ_POINTS || has_geometry(driver)) return QFZ_OK;
-    suggest(instead, true);
-    return qfz_fail(err, QFZ_EARG, "%s: the format %s holds no polygons; %s", path,
-                    GDALGetDriverShortName(driver), instead);
+    if (holds(driver, geometry)) return QFZ_OK;
+    suggest(instead, geometry);
+    return qfz_fail(err, QFZ_EARG, "%s: the format %s holds no %s; %s", path,
+                    GDALGetDriverShortName(driver),
+                    geometry == QFZ_NO_GEOMETRY ? "rows without geometry" : "polygons", instead);
 }
 
 /* Formats whose rows GDAL keeps in memory until the end.  200,000 rows of 20 cells took 90 MB as
@@ -94,24 +103,23 @@ qfz_status qfz_table_wants_rows(const char *path, bool *wants, qfz_error *err)
 
 enum { CELL_BYTES = 32, SHEET_ROWS = (1 << 20) - 1 };
 
-qfz_status qfz_table_check_rows(const char *path, int n_columns, int64_t n_rows,
-                                int64_t memory_bytes, qfz_error *err)
+qfz_status qfz_table_check_rows(const qfz_table_spec *spec, qfz_error *err)
 {
     char instead[REMEDY_BYTES];
     GDALDriverH driver = NULL;
-    QFZ_TRY(qfz_driver_find(&driver, path, true, err));
-    suggest(instead, false);
+    QFZ_TRY(qfz_driver_find(&driver, spec->path, true, err));
+    suggest(instead, spec->geometry);
     const char *const name = GDALGetDriverShortName(driver);
-    const double bytes = (double)n_rows * n_columns * CELL_BYTES;
-    if (is_spreadsheet(driver) && n_rows > SHEET_ROWS)
+    const double bytes = (double)spec->n_rows * spec->n_columns * CELL_BYTES;
+    if (is_spreadsheet(driver) && spec->n_rows > SHEET_ROWS)
         return qfz_fail(err, QFZ_EARG, "%s: there are %lld rows, and a sheet of %s holds %d; %s",
-                        path, (long long)n_rows, name, SHEET_ROWS, instead);
-    if (!is_kept_in_memory(driver) || bytes <= (double)memory_bytes) return QFZ_OK;
+                        spec->path, (long long)spec->n_rows, name, SHEET_ROWS, instead);
+    if (!is_kept_in_memory(driver) || bytes <= (double)spec->memory_bytes) return QFZ_OK;
     return qfz_fail(err, QFZ_ENOMEM,
                     "%s: GDAL keeps all rows of %s in memory; %lld rows take about %.0f MB, and "
                     "--memory leaves %lld MB for them; %s",
-                    path, name, (long long)n_rows, bytes / 1e6, (long long)memory_bytes / 1000000,
-                    instead);
+                    spec->path, name, (long long)spec->n_rows, bytes / 1e6,
+                    (long long)spec->memory_bytes / 1000000, instead);
 }
 
 /* ------------------------------------------------------------------------------------- creation */

@@ -51,18 +51,17 @@ typedef struct qfz_table_rows {
     const int64_t *wkb_starts;  /* that of row i in the bytes wkb_starts[i] .. wkb_starts[i + 1] */
 } qfz_table_rows;
 
-/* qfz_output_check(), and whether GDAL writes tables of this geometry with the extension of path
- * (.gpkg, .csv, .parquet, .geojson, ...). */
+/* qfz_output_check(), and whether GDAL writes tables of this geometry, or of none, with the
+ * extension of path (.gpkg, .csv, .parquet, .geojson, ...). */
 qfz_status qfz_table_check(qfz_source *source, const qfz_output_options *options, const char *path,
                            qfz_table_geometry geometry, qfz_error *err);
 
 /* Whether a table of this format stays within its memory only if spec->n_rows is known. */
 qfz_status qfz_table_wants_rows(const char *path, bool *wants, qfz_error *err);
 
-/* QFZ_ENOMEM if GDAL keeps all rows of the format in memory and they take more than memory_bytes;
- * QFZ_EARG if the format holds fewer rows. */
-qfz_status qfz_table_check_rows(const char *path, int n_columns, int64_t n_rows,
-                                int64_t memory_bytes, qfz_error *err);
+/* Of a spec whose number of rows is known: QFZ_ENOMEM if GDAL keeps all rows of the format in
+ * memory and they take more than spec->memory_bytes; QFZ_EARG if the format holds fewer rows. */
+qfz_status qfz_table_check_rows(const qfz_table_spec *spec, qfz_error *err);
 
 /* Creates a table in the CRS of source, which is located, beside spec->path under a temporary name.
  * The spec is copied. */

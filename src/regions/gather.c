@@ -313,7 +313,7 @@ qfz_status qfz_gather_count(qfz_gather *gather, int64_t *n, qfz_error *err)
     const int64_t n_runs = gather->n_runs - gather->first;
     const uint64_t *record;
     *n = gather->total;
-    if (n_runs == 1) return QFZ_OK; /* its keys differ */
+    if (n_runs == 1 || !gather->format.add) return QFZ_OK; /* all keys differ */
     for (*n = 0;; ++*n) {
         QFZ_TRY(qfz_gather_next(gather, &record, err));
         if (!record) break;

@@ -41,8 +41,8 @@ int qfz_gather_words(const qfz_gather *gather);
 /* After the last find() or put() of all threads. */
 qfz_status qfz_gather_begin_reading(qfz_gather *gather, qfz_error *err);
 
-/* *n = the number of different keys.  Before the first next(); reads all records once more than
- * without it. */
+/* *n = the number of different keys.  Before the first next(); where records may have equal keys,
+ * reads all once more than without it. */
 qfz_status qfz_gather_count(qfz_gather *gather, int64_t *n, qfz_error *err);
 
 /* *record = the next record, valid until the next call; NULL after the last one. */

@@ -232,11 +232,6 @@ qfz_status qfz_zones_begin_reading(qfz_zones *zones, qfz_error *err)
     return qfz_gather_begin_reading(zones->gather, err);
 }
 
-qfz_status qfz_zones_count(qfz_zones *zones, int64_t *n, qfz_error *err)
-{
-    return qfz_gather_count(zones->gather, n, err);
-}
-
 qfz_status qfz_zones_next(qfz_zones *zones, const qfz_record **record, qfz_error *err)
 {
     const uint64_t *words;

@@ -41,9 +41,6 @@ qfz_gather *qfz_zones_gather(const qfz_zones *zones);
 /* After the last tile. */
 qfz_status qfz_zones_begin_reading(qfz_zones *zones, qfz_error *err);
 
-/* *n = the number of labels, before the first next(); takes as long as all next(). */
-qfz_status qfz_zones_count(qfz_zones *zones, int64_t *n, qfz_error *err);
-
 /* *record = that of the next label, valid until the next call; NULL after the last one. */
 qfz_status qfz_zones_next(qfz_zones *zones, const qfz_record **record, qfz_error *err);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 55 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 56 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
 passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
@@ -52,6 +52,7 @@ JOBS = {
     "area": ["simplify", *ALPHA, "--omega", 9, "--min-area", 20, "--overwrite", "SRC", "out.tif"],
     "saliency": ["saliency", "--distance", "linf", "--connectivity", 8, "--overwrite", "SRC", "out.tif"],
     "tree": ["tree", "--distance", "linf", "--overwrite", "SRC", "out.tif", "out.csv"],
+    "branches": ["tree", "--distance", "linf", "--overwrite", "SRC", "out.tif", "out.fgb"],
     "curve": ["curve", "--distance", "linf", "SRC"],
     "least": ["curve", "--distance", "linf", "--min-area", 5, "SRC"],
     "cut": ["cut", "--alpha", 3, "--overwrite", "edges.tif", "out.tif"],
@@ -73,7 +74,7 @@ JOBS = {
 CELLS = [(layout, job) for layout, jobs in {
     "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet", "heavy": "values masked means",
     "tiles": "alpha area tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
-    "planes": "label simplify", "floats": "alpha area", "wide": "label saliency", "tall": "label simplify",
+    "planes": "label simplify", "floats": "alpha area branches", "wide": "label saliency", "tall": "label simplify",
     "column": "count curve least", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog",
 }.items() for job in jobs.split()]
 

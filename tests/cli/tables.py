@@ -133,8 +133,8 @@ for extension in ("csv", "gpkg", "fgb"):
         assert rows[label][0] == {c: row[c] for c in columns}, label
 
 
-def refused(status, text, *args):
-    done = subprocess.run([qfz, "label", "-q", "--overwrite", *args], capture_output=True, text=True)
+def refused(status, text, *args, command="label"):
+    done = subprocess.run([qfz, command, "-q", "--overwrite", *args], capture_output=True, text=True)
     assert done.returncode == status and text in done.stderr, (args, done.returncode, done.stderr)
 
 
@@ -148,6 +148,12 @@ if gdal.GetDriverByName("XLSX"):
     refused(1, "in memory; 57599 rows take about", "--memory", "120MB", "--regions", "c.xlsx", "many.tif", "m.tif")
     import os
     assert not os.path.exists("m.tif") and not os.path.exists("c.xlsx")
+    # GDAL kept these rows, whatever --memory was.
+    refused(1, "in memory; 114716 rows take about", "--memory", "120MB", "--neighbours", "c.xlsx", "many.tif", "m.tif")
+    refused(1, "in memory; 57598 rows take about", "--memory", "90MB", "many.tif", "m.tif", "c.xlsx", command="tree")
+    assert not os.path.exists("m.tif") and not os.path.exists("c.xlsx")
+# GDAL wrote a file without rows.
+refused(1, "no rows without geometry; use .gpkg", "--neighbours", "c.fgb", "many.tif", "m.tif")
 """
 
 

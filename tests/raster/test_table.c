@@ -447,10 +447,22 @@ static void polygons_keep_their_holes(void **state)
     qfz_source_close(source);
 }
 
-static bool suggests(const char *extension)
+/* QFZ_POINTS, and one column unless the test needs more. */
+static qfz_table_spec rows_of(const char *path, int n_columns, int64_t n_rows, int64_t memory_bytes)
+{
+    return (qfz_table_spec){.path = path,
+                            .geometry = QFZ_POINTS,
+                            .n_columns = n_columns,
+                            .n_rows = n_rows,
+                            .memory_bytes = memory_bytes};
+}
+
+static bool suggests(qfz_table_geometry geometry, const char *extension)
 {
     qfz_error err = {0};
-    assert_int_equal(qfz_table_check_rows("a.xlsx", 1, 1 << 20, INT64_MAX, &err), QFZ_EARG);
+    qfz_table_spec spec = rows_of("a.xlsx", 1, 1 << 20, INT64_MAX);
+    spec.geometry = geometry;
+    assert_int_equal(qfz_table_check_rows(&spec, &err), QFZ_EARG);
     assert_non_null(strstr(err.message, "; use .gpkg"));
     return strstr(err.message, extension) != NULL;
 }
@@ -461,10 +473,11 @@ static void only_formats_that_gdal_has_are_suggested(void **state)
     (void)state;
     const GDALDriverH fgb = GDALGetDriverByName("FlatGeobuf");
     if (!GDALGetDriverByName("XLSX") || !fgb) return;
-    assert_true(suggests(".fgb"));
-    assert_int_equal(suggests(".parquet"), GDALGetDriverByName("Parquet") != NULL);
+    assert_true(suggests(QFZ_POINTS, ".fgb"));
+    assert_false(suggests(QFZ_NO_GEOMETRY, ".fgb"));
+    assert_int_equal(suggests(QFZ_POINTS, ".parquet"), GDALGetDriverByName("Parquet") != NULL);
     GDALDeregisterDriver(fgb);
-    const bool without = suggests(".fgb");
+    const bool without = suggests(QFZ_POINTS, ".fgb");
     (void)GDALRegisterDriver(fgb);
     assert_false(without);
 }
@@ -483,12 +496,19 @@ static void unknown_names_are_refused_and_nothing_stays(void **state)
     FAILS(qfz_table_check(source, &output, src, QFZ_POINTS, &err), QFZ_EARG, "replace an input");
     FAILS(qfz_table_check(source, &output, "/vsimem/out/a.csv", QFZ_POLYGONS, &err), QFZ_EARG,
           "no polygons");
+    if (GDALGetDriverByName("FlatGeobuf"))
+        FAILS(qfz_table_check(source, &output, "/vsimem/out/a.fgb", QFZ_NO_GEOMETRY, &err),
+              QFZ_EARG, "no rows without geometry; use .gpkg");
+    const qfz_table_spec few = rows_of("a.xlsx", 10, 1000, 1000000),
+                         large = rows_of("a.xlsx", 10, 10000, 1000000),
+                         many = rows_of("a.xlsx", 1, 1 << 20, INT64_MAX),
+                         any = rows_of("a.gpkg", 10, INT64_MAX, 1);
     if (GDALGetDriverByName("XLSX")) {
-        OK(qfz_table_check_rows("a.xlsx", 10, 1000, 1000000, &err));
-        FAILS(qfz_table_check_rows("a.xlsx", 10, 10000, 1000000, &err), QFZ_ENOMEM, "use .gpkg");
-        FAILS(qfz_table_check_rows("a.xlsx", 1, 1 << 20, INT64_MAX, &err), QFZ_EARG, "1048575");
+        OK(qfz_table_check_rows(&few, &err));
+        FAILS(qfz_table_check_rows(&large, &err), QFZ_ENOMEM, "use .gpkg");
+        FAILS(qfz_table_check_rows(&many, &err), QFZ_EARG, "1048575");
     }
-    OK(qfz_table_check_rows("a.gpkg", 10, INT64_MAX, 1, &err));
+    OK(qfz_table_check_rows(&any, &err));
     OK(qfz_table_create(&table, source, &output, &spec, &err));
     cells *const c = make_cells(source);
     OK(write_rows(1, table, c, 0, 2, &err));
