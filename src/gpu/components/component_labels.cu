@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
     uint4 *const bits = reinterpret_cast<uint4 *>(firsts.bits) + number * QFZ_WARP + lane;
     const uint4 inner = FIRSTS ? *bits : make_uint4(0, 0, 0, 0); /* used at the end */
     const uint32_t two[PLACES / 2] = {eight.x, eight.y, eight.z, eight.w};
-    uint32_t before = __shfl_up_sync(0xffffffffu, eight.w >> 16, 1), px[PLACES];
+    uint32_t before = __shfl_up_sync(QFZ_ALL_LANES, eight.w >> 16, 1), px[PLACES];
     if (lane == 0) before = NO_PLACE;
     QFZ_EACH (k, PLACES) {
         const uint32_t place = two[k / 2] >> k % 2 * 16 & 0xffff;

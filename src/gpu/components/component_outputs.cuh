@@ -142,7 +142,7 @@ struct labels_out {
             own->place[k] = at.ring[(int64_t)blockIdx.x * RING + k * WORDS + word];
 #pragma unroll
         for (uint32_t k = 0; k < RING_EACH; k++) {
-            const uint32_t before = __shfl_up_sync(0xffffffffu, own->place[k], 1);
+            const uint32_t before = __shfl_up_sync(QFZ_ALL_LANES, own->place[k], 1);
             if (word % QFZ_WARP && own->place[k] == before) own->place[k] = NO_PLACE;
             if (own->place[k] != NO_PLACE)
                 own->label[k] = ring_root(at, px_of(at, block, own->place[k])); /* the root,
@@ -156,7 +156,7 @@ struct labels_out {
     {
         const uint32_t word = threadIdx.x;
         counts[1] = (uint32_t)__popc(own->firsts);
-        const uint32_t left = __shfl_up_sync(0xffffffffu, counts[1], 1);
+        const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, counts[1], 1);
         if (word % 2) own->region += left;
 #pragma unroll
         for (uint32_t k = 0; k < RING_EACH; k++) {

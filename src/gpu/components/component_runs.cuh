@@ -201,7 +201,7 @@ QFZ_DEVICE void deal_links(const word_pair &at, uint32_t n_runs, uint32_t n_link
 template <bool EIGHT>
 QFZ_DEVICE void unite_runs(const word_pair &at, links_up links, uint32_t *parent)
 {
-    for (uint32_t pixels; __any_sync(0xffffffffu, (pixels = linked<EIGHT>(links)) != 0);) {
+    for (uint32_t pixels; __any_sync(QFZ_ALL_LANES, (pixels = linked<EIGHT>(links)) != 0);) {
         const uint32_t bit = lowest(pixels);
         if (!pixels) continue;
         qfz_unite<in_block>(parent, own_run(at, bit),
@@ -291,7 +291,7 @@ QFZ_DEVICE void store_ring(const layout &at, const block_place &block, block_wor
 /* Bit k: bit `bit` of word 2 * k + `second`; the 32 rows of this warp, one of two. */
 QFZ_DEVICE uint32_t column_bits(const uint32_t *words, int second, int bit)
 {
-    return __ballot_sync(0xffffffffu, words[2 * threadIdx.x + second] >> bit & 1);
+    return __ballot_sync(QFZ_ALL_LANES, words[2 * threadIdx.x + second] >> bit & 1);
 }
 
 template <bool EIGHT> QFZ_DEVICE void store_seams(const layout &at, block_words<EIGHT> *words)

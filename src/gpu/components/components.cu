@@ -68,8 +68,8 @@ QFZ_DEVICE uint32_t seam_word(const layout &at, uint32_t block, int seam, int k)
  * pairs are equal. */
 QFZ_DEVICE void unite_pairs(ring_pair pair, uint32_t *parent)
 {
-    const uint32_t a = __shfl_up_sync(0xffffffffu, pair.a, 1);
-    const uint32_t b = __shfl_up_sync(0xffffffffu, pair.b, 1);
+    const uint32_t a = __shfl_up_sync(QFZ_ALL_LANES, pair.a, 1);
+    const uint32_t b = __shfl_up_sync(QFZ_ALL_LANES, pair.b, 1);
     const bool same = threadIdx.x % QFZ_WARP && pair.a == a && pair.b == b;
     if (pair.a != QFZ_NONE && !same) qfz_unite<qfz_in_global>(parent, pair.a, pair.b);
 }
@@ -136,7 +136,7 @@ template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_
             back = false;
         }
         unite_pairs(pair, at.parent);
-    } while (EIGHT && __any_sync(0xffffffffu, ahead || back));
+    } while (EIGHT && __any_sync(QFZ_ALL_LANES, ahead || back));
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ QFZ_DEVICE void qfz_sums_before(uint32_t (&values)[N], uint32_t *sums, uint32_t 
         sum[k] = values[k];
 #pragma unroll
         for (int step = 1; step < QFZ_WARP; step *= 2) {
-            const uint32_t left = __shfl_up_sync(0xffffffffu, sum[k], step);
+            const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, sum[k], step);
             if (lane >= step) sum[k] += left;
         }
         if (lane == QFZ_WARP - 1) sums[k * WARPS + warp] = sum[k];

@@ -19,6 +19,7 @@
 #include "core/status.h"
 
 enum { QFZ_WARP = 32 };
+static const uint32_t QFZ_ALL_LANES = UINT32_MAX;
 
 /* Begins the definition of a function that only kernels call.  In a .cu file, the function is
  * static or in an unnamed namespace, because two of these files may have functions of one name. */

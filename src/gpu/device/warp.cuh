@@ -11,7 +11,7 @@ enum { QFZ_SM_THREADS = 1024 }; /* a multiprocessor holds at least as many resid
     static QFZ_DEVICE uint32_t NAME(uint32_t value)                                                \
     {                                                                                              \
         for (int lanes = QFZ_WARP / 2; lanes > 0; lanes /= 2) {                                    \
-            const uint32_t other = __shfl_xor_sync(0xffffffffu, value, lanes);                     \
+            const uint32_t other = __shfl_xor_sync(QFZ_ALL_LANES, value, lanes);                   \
             value = JOIN;                                                                          \
         }                                                                                          \
         return value;                                                                              \

@@ -7,8 +7,6 @@
 #include "gpu/components/component_blocks.cuh"
 #include "gpu/device/warp.cuh"
 
-static const uint32_t full_warp = 0xffffffffu;
-
 /* Sums over the pixels of one component or of several; coordinates are relative to the block. Five
  * words, so that neighbours in an array begin in different banks. */
 struct component_sums {
@@ -244,7 +242,7 @@ QFZ_DEVICE uint32_t common_entry(const sums_window &window, const word_view &wor
     if (first)
         entry = (component_code(window, word.run + (word.starts & first ? 1 : 0)) & RUN_NUMBER) -
                 window.base;
-    const uint32_t n = (uint32_t)__popc(__match_any_sync(full_warp, entry));
+    const uint32_t n = (uint32_t)__popc(__match_any_sync(QFZ_ALL_LANES, entry));
     const uint32_t best = qfz_warp_max(entry < window.n ? n << 16 | entry : 0);
     return best >> 16 >= MANY ? best & 0xffff : (uint32_t)NO_ENTRY;
 }

@@ -30,9 +30,9 @@ static QFZ_DEVICE void store_flats(const flats_out &out, uint32_t flat,
                                    const uint64_t words[FLAT_WORDS])
 {
     const bool odd = threadIdx.x % 2;
-    const uint32_t other = __shfl_xor_sync(full_warp, flat, 1);
-    const uint64_t got0 = __shfl_xor_sync(full_warp, odd ? words[0] : words[2], 1);
-    const uint64_t got1 = __shfl_xor_sync(full_warp, odd ? words[1] : words[3], 1);
+    const uint32_t other = __shfl_xor_sync(QFZ_ALL_LANES, flat, 1);
+    const uint64_t got0 = __shfl_xor_sync(QFZ_ALL_LANES, odd ? words[0] : words[2], 1);
+    const uint64_t got1 = __shfl_xor_sync(QFZ_ALL_LANES, odd ? words[1] : words[3], 1);
     const uint32_t of_even = odd ? other : flat, of_odd = odd ? flat : other;
     ulonglong2 *const to = reinterpret_cast<ulonglong2 *>(out.flats) + odd;
     if (of_even != QFZ_NONE)
@@ -215,7 +215,7 @@ static __global__ void __launch_bounds__(WORDS, BLOCKS)
         number_components(at.runs + block.runs, n_runs, window.codes, &components, &before);
     /* the shuffle keeps the thread number in a register: the compiler would read the special
      * register anew in the loop, which is slow */
-    const uint32_t number = __shfl_sync(full_warp, thread, (int)thread % QFZ_WARP);
+    const uint32_t number = __shfl_sync(QFZ_ALL_LANES, thread, (int)thread % QFZ_WARP);
     const word_view word = {number, starts, starts | ~valid, before - 1};
     for (; window.base < n.components; window.base += window.most) {
         window.n = min(n.components - window.base, window.most);

@@ -117,14 +117,14 @@ template <int WORDS> QFZ_DEVICE void store_words(const uint64_t words[WORDS], ui
     const bool odd = threadIdx.x % 2;
     if (BOTH > 0) {
         uint64_t *const others = reinterpret_cast<uint64_t *>(
-            __shfl_xor_sync(full_warp, reinterpret_cast<unsigned long long>(to), 1));
+            __shfl_xor_sync(QFZ_ALL_LANES, reinterpret_cast<unsigned long long>(to), 1));
         uint64_t *const first = odd ? others : to, *const second = odd ? to : others;
 #pragma unroll
         for (int i = 0; i < BOTH; i += 4) {
             const uint64_t give0 = odd ? words[i] : words[i + 2];
             const uint64_t give1 = odd ? words[i + 1] : words[i + 3];
-            const uint64_t got0 = __shfl_xor_sync(full_warp, give0, 1);
-            const uint64_t got1 = __shfl_xor_sync(full_warp, give1, 1);
+            const uint64_t got0 = __shfl_xor_sync(QFZ_ALL_LANES, give0, 1);
+            const uint64_t got1 = __shfl_xor_sync(QFZ_ALL_LANES, give1, 1);
             const int at = odd ? i + 2 : i;
             if (first) store_two(first + at, odd ? got0 : words[i], odd ? got1 : words[i + 1]);
             if (second)

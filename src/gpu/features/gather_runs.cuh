@@ -24,7 +24,6 @@ enum {
 };
 
 enum { COUNT_BITS = 13, DIGIT_BITS = 16, AREA_DIGITS = 4 };
-static const uint32_t full_warp = 0xffffffffu;
 
 /* ---- Digits of values ------------------------------------------------------------------------ */
 
@@ -161,11 +160,11 @@ QFZ_DEVICE void add_parts(const table &t, int entry, part<T, WHAT> some)
 {
     typedef part<T, WHAT> P;
     enum { MANY = 4 };
-    const uint32_t have = __ballot_sync(full_warp, entry != NO_ENTRY);
+    const uint32_t have = __ballot_sync(QFZ_ALL_LANES, entry != NO_ENTRY);
     if (!have) return;
     const int leader = __ffs((int)have) - 1;
-    const bool same = entry == __shfl_sync(full_warp, entry, leader);
-    if (__popc(__ballot_sync(full_warp, same)) >= MANY) {
+    const bool same = entry == __shfl_sync(QFZ_ALL_LANES, entry, leader);
+    if (__popc(__ballot_sync(QFZ_ALL_LANES, same)) >= MANY) {
         const bool leads = (int)threadIdx.x % QFZ_WARP == leader;
         QFZ_EACH (i, P::WORDS) {
             if (P::is_direct(i)) continue;
@@ -316,14 +315,14 @@ QFZ_DEVICE void find_runs(const tile_view &tile, int32_t block_y, int32_t block_
                        : 0;
     QFZ_EACH (i, N) {
         if (!is_selected(wanted, label[i])) label[i] = 0;
-        const uint32_t left = __shfl_up_sync(full_warp, label[i], 1);
-        joined[i] = __ballot_sync(full_warp, label[i] && label[i] == left && lane % PIECE);
-        starts[i] = __ballot_sync(full_warp, label[i] != 0) & ~joined[i];
+        const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, label[i], 1);
+        joined[i] = __ballot_sync(QFZ_ALL_LANES, label[i] && label[i] == left && lane % PIECE);
+        starts[i] = __ballot_sync(QFZ_ALL_LANES, label[i] != 0) & ~joined[i];
         n += (uint32_t)__popc(starts[i]);
     }
     uint32_t at = 0;
     if (lane == 0) at = atomicAdd(b.n_runs, n);
-    at = __shfl_sync(full_warp, at, 0);
+    at = __shfl_sync(QFZ_ALL_LANES, at, 0);
     QFZ_EACH (i, N) {
         if (starts[i] >> lane & 1) {
             const uint32_t more = (uint32_t)__ffs((int)~(joined[i] >> lane >> 1)) - 1;

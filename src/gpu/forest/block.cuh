@@ -38,7 +38,7 @@ enum {
     EIGHT_ROWS = 4, /* the same with eight neighbours */
     EIGHT_SEEN = EIGHT_ROWS + 2
 };
-static const uint32_t ONES = 0x00010001u, ALL_LANES = 0xffffffffu;
+static const uint32_t ONES = 0x00010001u;
 
 /* How a block is solved: the type of keys, which are level << 16 | 16 bits, the rows of a thread,
  * and whether a pixel has eight neighbours. */
@@ -231,7 +231,7 @@ QFZ_DEVICE uint32_t shifted(uint32_t word, uint32_t next)
 
 QFZ_DEVICE uint32_t of_next_lane(uint32_t word)
 {
-    return __shfl_down_sync(ALL_LANES, word, 1);
+    return __shfl_down_sync(QFZ_ALL_LANES, word, 1);
 }
 
 QFZ_DEVICE uint32_t low_halves(uint32_t a, uint32_t b)
@@ -276,12 +276,12 @@ QFZ_DEVICE pair32 to_right(const pair32 &a)
 /* One place to the left; QFZ_NONE left of the block where levels have 32 bits, else any value. */
 template <typename WORK> QFZ_DEVICE pair16 to_left(const WORK &, pair16 a)
 {
-    return {shifted(__shfl_up_sync(ALL_LANES, a.two, 1), a.two)};
+    return {shifted(__shfl_up_sync(QFZ_ALL_LANES, a.two, 1), a.two)};
 }
 
 template <typename WORK> QFZ_DEVICE pair32 to_left(const WORK &w, const pair32 &a)
 {
-    const uint32_t before = __shfl_up_sync(ALL_LANES, a.level[1], 1);
+    const uint32_t before = __shfl_up_sync(QFZ_ALL_LANES, a.level[1], 1);
     return {{w.lane == 0 ? QFZ_NONE : before, a.level[0]}};
 }
 

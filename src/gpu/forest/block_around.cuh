@@ -16,13 +16,13 @@ template <typename WORK> QFZ_DEVICE int2 side_pixel(const WORK &w) /* x, y, in t
 /* The value beside row i - 1: left of the block in the first lane, right of it in the last. */
 template <typename WORK> QFZ_DEVICE uint32_t side_of(const WORK &w, uint32_t side, int i)
 {
-    return __shfl_sync(ALL_LANES, side, (w.lane == 0 ? 0 : (int)WORK::SEEN_ROWS) + i);
+    return __shfl_sync(QFZ_ALL_LANES, side, (w.lane == 0 ? 0 : (int)WORK::SEEN_ROWS) + i);
 }
 
 /* The same for one bit a lane, all rows at once: bit i is of row i - 1. */
 template <typename WORK> QFZ_DEVICE uint32_t side_bits(const WORK &w, uint32_t bit)
 {
-    const uint32_t both = __ballot_sync(ALL_LANES, bit);
+    const uint32_t both = __ballot_sync(QFZ_ALL_LANES, bit);
     return (w.lane == 0 ? both : both >> WORK::SEEN_ROWS) & ((1u << WORK::SEEN_ROWS) - 1);
 }
 
@@ -97,7 +97,7 @@ template <typename WORK>
 QFZ_DEVICE void find_dropped(const WORK &w, const heaviest_edges &heaviest, uint32_t *right,
                              uint32_t *down)
 {
-    uint32_t before = __shfl_up_sync(ALL_LANES, heaviest.side, 1);
+    uint32_t before = __shfl_up_sync(QFZ_ALL_LANES, heaviest.side, 1);
     if (w.lane == 0) before = 0;
     *right = heaviest.top | (heaviest.bottom << 2 & WORK::SHAPE::EVEN & ~ONES) | heaviest.above;
     *down = heaviest.left | heaviest.side << 16 | before >> 16;

@@ -89,7 +89,7 @@ template <typename WORK> QFZ_DEVICE void take_rest(WORK &w, const list_part &par
     const uint32_t lane = (uint32_t)w.lane, n = w.m.n_vertices;
     uint32_t at = 0;
     if (lane == 0 && part.n > 0) at = qfz_add(&w.m.n_tree, part.n);
-    at = __shfl_sync(ALL_LANES, at, 0) + lane;
+    at = __shfl_sync(QFZ_ALL_LANES, at, 0) + lane;
     if (lane < part.n) {
         w.m.tree_ends[at] = w.m.ends[part.first + lane];
         w.m.tree_level[at] = w.m.level[part.first + lane];

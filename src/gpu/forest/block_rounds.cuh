@@ -79,7 +79,7 @@ QFZ_DEVICE void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
             mask[k] =
-                __ballot_sync(ALL_LANES, __byte_perm(some.ends[k], 0, 0x1032) != some.ends[k]);
+                __ballot_sync(QFZ_ALL_LANES, __byte_perm(some.ends[k], 0, 0x1032) != some.ends[k]);
         __syncwarp();
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++) {
@@ -327,11 +327,11 @@ template <int N, typename WORK> QFZ_DEVICE void hook_comps(WORK &w, uint32_t n, 
         uint32_t all = 0, at = 0;
         QFZ_EACH (k, N) {
             const bool goes_on = some.is[k] && name_comp(w, some.c[k], way[k], first_step);
-            go_on[k] = __ballot_sync(ALL_LANES, goes_on);
+            go_on[k] = __ballot_sync(QFZ_ALL_LANES, goes_on);
             all += (uint32_t)__popc(go_on[k]);
         }
         if (w.lane == 0 && all > 0) at = qfz_add(&w.m.n_next, all);
-        at = __shfl_sync(ALL_LANES, at, 0);
+        at = __shfl_sync(QFZ_ALL_LANES, at, 0);
         QFZ_EACH (k, N) {
             if (go_on[k] >> w.lane & 1)
                 next[at + (uint32_t)__popc(go_on[k] & ((1u << w.lane) - 1))] = (uint16_t)some.c[k];

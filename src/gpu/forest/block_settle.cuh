@@ -99,8 +99,8 @@ template <typename WORK> QFZ_DEVICE void publish(WORK &w, const chosen_ways<WORK
     uint32_t *const pixel = reinterpret_cast<uint32_t *>(w.m.pixel());
     QFZ_EACH (j, WORK::OWN_ROWS)
         pixel[two_at(w, j)] = p.to[j];
-    const unsigned up0 = __ballot_sync(ALL_LANES, p.up & 1);
-    const unsigned up1 = __ballot_sync(ALL_LANES, p.up & 0x10000);
+    const unsigned up0 = __ballot_sync(QFZ_ALL_LANES, p.up & 1);
+    const unsigned up1 = __ballot_sync(QFZ_ALL_LANES, p.up & 0x10000);
     if (w.lane == 0) w.m.at_seam[w.warp] = make_uint2(up0, up1);
 }
 
@@ -155,7 +155,7 @@ template <int STEPS, int N> QFZ_DEVICE bool walk(const uint16_t *from, int32_t (
         all = -1;
         QFZ_EACH (k, N)
             all &= word[k];
-        if (__all_sync(ALL_LANES, all < 0)) break;
+        if (__all_sync(QFZ_ALL_LANES, all < 0)) break;
     }
     return all < 0;
 }

@@ -33,7 +33,6 @@ enum { SEVERAL = 1 << 22 };
 /* The word of a vertex in forest.root: the vertex to which it hooked itself; after settle, ROOT |
  * its root's number in the next round, or ROOT | ENDED if the root has no edge. */
 static const uint32_t ROOT = 1u << 31, ENDED = ROOT - 1;
-static const uint32_t ALL_LANES = 0xffffffffu;
 static const weight NO_WEIGHT = ~(weight)0;
 
 namespace
@@ -125,7 +124,7 @@ static QFZ_DEVICE void place(uint32_t *counter, const kept_items &kept, team t, 
     for (int j = 0; j < EACH; j++)
         n += (uint32_t)__popc(kept.lanes[j]);
     if (t.lane == 0 && n > 0) first = qfz_add(counter, n);
-    first = __shfl_sync(ALL_LANES, first, 0);
+    first = __shfl_sync(QFZ_ALL_LANES, first, 0);
 #pragma unroll
     for (uint32_t j = 0; j < EACH; j++) {
         const unsigned lanes = kept.lanes[j];
@@ -162,7 +161,7 @@ static QFZ_DEVICE void hook(const qfz_gpu_forest &f, int round, team t)
             const bool picks = key[j] != NO_WEIGHT;
             const bool root = picks ? v < other[j] && of_other[j] == key[j] : v < n && all;
             if (v < n && !root) f.root[v] = picks ? other[j] : ROOT | ENDED;
-            roots.lanes[j] = __ballot_sync(ALL_LANES, root);
+            roots.lanes[j] = __ballot_sync(QFZ_ALL_LANES, root);
         }
         place(&f.count[QFZ_COUNT_VERTICES + round + 1], roots, t, [&](uint32_t j, uint32_t at) {
             const uint32_t v = first_v + j * QFZ_WARP;
@@ -283,7 +282,7 @@ template <bool SETTLED> static QFZ_DEVICE void join(const qfz_gpu_forest &f, int
         rename<SETTLED>(f, round, base + (uint64_t)t.lane, n, some);
 #pragma unroll
         for (int j = 0; j < EACH; j++)
-            kept.lanes[j] = __ballot_sync(ALL_LANES, some.ends[j].x != some.ends[j].y);
+            kept.lanes[j] = __ballot_sync(QFZ_ALL_LANES, some.ends[j].x != some.ends[j].y);
         edge_offer offers[EACH];
         place(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t, [&](uint32_t j, uint32_t at) {
             const weight key = (weight)some.level[j] << 32 | at;
@@ -471,7 +470,7 @@ static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f
     qfz_await_launches();
     QFZ_SHARED(last_memory, m);
     const team t = team_of_grid(); /* the grid is one block */
-    const int first_left = __ffs((int)__ballot_sync(ALL_LANES, is_left(f, t.lane))) - 1;
+    const int first_left = __ffs((int)__ballot_sync(QFZ_ALL_LANES, is_left(f, t.lane))) - 1;
     int round = first_left < 0 ? n_rounds : min(first_left, n_rounds);
     for (; n_vertices(f, round) > FEW; round++) {
         hook(f, round, t);

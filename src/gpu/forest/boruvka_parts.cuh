@@ -196,11 +196,11 @@ QFZ_DEVICE uint32_t qfz_take(uint32_t *counter, uint32_t n)
 /* The same for one place, or none. */
 QFZ_DEVICE uint32_t qfz_take_one(uint32_t *counter, bool wants)
 {
-    const unsigned who = __ballot_sync(0xffffffffu, wants);
+    const unsigned who = __ballot_sync(QFZ_ALL_LANES, wants);
     const unsigned lane = threadIdx.x % QFZ_WARP;
     uint32_t first = 0;
     if (lane == 0 && who != 0) first = qfz_add(counter, (uint32_t)__popc(who));
-    return __shfl_sync(0xffffffffu, first, 0) + (uint32_t)__popc(who & ((1u << lane) - 1));
+    return __shfl_sync(QFZ_ALL_LANES, first, 0) + (uint32_t)__popc(who & ((1u << lane) - 1));
 }
 
 /* ---- The parts ------------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ QFZ_DEVICE void show_leaving_row(eight_work &w, const eight_levels &l, const eig
     const uint32_t of_left = top ? WAY_OUT : WAY_OUT | 2, of_straight = top ? WAY_OUT | 1 : WAY_OUT;
     const uint32_t of_right = top ? WAY_OUT | 2 : WAY_OUT | 1;
     const uint32_t next_left = key_if<FULL, 1>(left, of_left, left_exists, i);
-    const uint32_t before = __shfl_up_sync(ALL_LANES, next_left, 1);
+    const uint32_t before = __shfl_up_sync(QFZ_ALL_LANES, next_left, 1);
     const uint32_t key0 = min(min(w.lane == 0 ? EIGHT_NONE : before,
                                   key_if<FULL, 0>(straight, of_straight, there.down, i)),
                               key_if<FULL, 0>(right, of_right, right_exists, i));

@@ -132,7 +132,7 @@ QFZ_DEVICE eight_there find_there(const eight_work &w, const eight_values &in)
     eight_there there = {v & r, v & v >> 1, v & r >> 1, r & v >> 1, 0, 0, v, r};
     const uint32_t anti = there.anti >> 1 & FOUR_ROWS;
     there.edges = edges_of(v >> 1, r >> 1);
-    const uint32_t before = __shfl_up_sync(ALL_LANES, anti, 1);
+    const uint32_t before = __shfl_up_sync(QFZ_ALL_LANES, anti, 1);
     there.to_left = anti << 16 | (w.lane == 0 ? v >> 1 & in.left_valid >> 2 & 0xfu : before >> 16);
     return there;
 }
@@ -191,11 +191,11 @@ QFZ_DEVICE eight_drops find_drops(const eight_there &there, uint32_t right, uint
  * receives what the warp's last squares drop of the next warp's first row. */
 template <typename WORK> QFZ_DEVICE uint32_t dropped(WORK &w, const eight_drops &drops)
 {
-    const uint32_t side = drops.side & FOUR_ROWS, before = __shfl_up_sync(ALL_LANES, side, 1);
+    const uint32_t side = drops.side & FOUR_ROWS, before = __shfl_up_sync(QFZ_ALL_LANES, side, 1);
     const uint32_t of_left = side << 16 | (w.lane == 0 ? 0 : before >> 16);
     const uint32_t bottom = drops.bottom & FOUR_ROWS, last = 1u << (EIGHT_ROWS - 1);
-    const unsigned of_first = __ballot_sync(ALL_LANES, bottom & last);
-    const unsigned of_second = __ballot_sync(ALL_LANES, bottom & last << 16);
+    const unsigned of_first = __ballot_sync(QFZ_ALL_LANES, bottom & last);
+    const unsigned of_second = __ballot_sync(QFZ_ALL_LANES, bottom & last << 16);
     if (w.lane == 0) w.m.at_seam[w.warp] = make_uint2(of_first, of_second);
     return ((drops.top | bottom << 1) & FOUR_ROWS) << AT_RIGHT |
            ((drops.left | of_left) & FOUR_ROWS) << AT_DOWN |
@@ -322,8 +322,8 @@ QFZ_DEVICE void choose(eight_work &w, const eight_values &in, const eight_levels
     QFZ_EACH (j, EIGHT_ROWS) {
         const eight_ways to = ways_of(w, j);
         const uint32_t next_left = least_to_left<FULL, 1>(l, there, j, to);
-        const uint32_t before = __shfl_up_sync(ALL_LANES, next_left, 1);
-        const uint32_t out = __shfl_sync(ALL_LANES, keys_out, last ? j + EIGHT_ROWS : j);
+        const uint32_t before = __shfl_up_sync(QFZ_ALL_LANES, next_left, 1);
+        const uint32_t out = __shfl_sync(QFZ_ALL_LANES, keys_out, last ? j + EIGHT_ROWS : j);
         const uint32_t left0 = w.lane == 0 ? out : before;
         const uint32_t left1 = least_to_left<FULL, 0>(l, there, j, to);
         const uint32_t right1 = last ? out : least_to_right<FULL, 1>(l, there, j, to);

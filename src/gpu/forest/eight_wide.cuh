@@ -65,13 +65,13 @@ template <typename T> struct eight_band {
     {
         const bool first = w.lane == 0, last = w.lane == QFZ_WARP - 1;
         const uint32_t side = side_of(w, in.side, i);
-        const uint32_t before = __shfl_up_sync(ALL_LANES, in.v[i][1], 1);
+        const uint32_t before = __shfl_up_sync(QFZ_ALL_LANES, in.v[i][1], 1);
         const uint32_t next = of_next_lane(in.v[i][0]);
         row_values r = {{first ? side : before, in.v[i][0], in.v[i][1], last ? side : next},
                         {true, true, true, true}};
         if (FAST) return r;
         const uint32_t own = in.valid >> i, beside = in.side_valid >> i;
-        const uint32_t own_before = __shfl_up_sync(ALL_LANES, own, 1) >> 16;
+        const uint32_t own_before = __shfl_up_sync(QFZ_ALL_LANES, own, 1) >> 16;
         const uint32_t own_next = of_next_lane(own);
         r.there[0] = (first ? beside : own_before) & 1;
         r.there[1] = own & 1;

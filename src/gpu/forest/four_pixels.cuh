@@ -76,7 +76,7 @@ QFZ_DEVICE void find_levels(const narrow_work &w, const narrow_values &in, narro
         if (last) next = side;
         l.right[i] = difference2(in.v[i], shifted(in.v[i], next));
         if (i > 0 && i <= OWN_ROWS) {
-            const uint32_t left = __shfl_up_sync(ALL_LANES, l.right[i], 1);
+            const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, l.right[i], 1);
             l.left[i - 1] = first ? difference2(in.v[i] & 0xffff, side) << 16 : left;
         }
         if (i > 0) {
@@ -104,7 +104,7 @@ QFZ_DEVICE narrow_there all_there(void)
 QFZ_DEVICE narrow_there find_there(const narrow_work &w, const narrow_values &in)
 {
     const uint32_t own = in.valid;
-    uint32_t next = of_next_lane(own), before = __shfl_up_sync(ALL_LANES, own, 1);
+    uint32_t next = of_next_lane(own), before = __shfl_up_sync(QFZ_ALL_LANES, own, 1);
     if (w.lane == QFZ_WARP - 1) next = in.side_valid;
     if (w.lane == 0) before = in.side_valid << 16;
     const uint32_t to_right = own & (own >> 16 | next << 16);

@@ -46,7 +46,7 @@ template <typename T> struct wide_band {
     static QFZ_DEVICE void find_missing(const wide_work &w, const values &in, int i, wide_row &row)
     {
         const uint32_t own = in.px.valid;
-        uint32_t next = of_next_lane(own), before = __shfl_up_sync(ALL_LANES, own, 1) >> 16;
+        uint32_t next = of_next_lane(own), before = __shfl_up_sync(QFZ_ALL_LANES, own, 1) >> 16;
         if (w.lane == QFZ_WARP - 1) next = in.px.side_valid;
         if (w.lane == 0) before = in.px.side_valid;
         const uint32_t right = own & (own >> 16 | next << 16), down = own & own << 1;
@@ -70,7 +70,7 @@ template <typename T> struct wide_band {
                       {between(above[0], v[0]), between(above[1], v[1])},
                       0,
                       between(in.next_above, next)};
-        const uint32_t left = __shfl_up_sync(ALL_LANES, r.right[1], 1);
+        const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, r.right[1], 1);
         r.left = w.lane == 0 ? between(side, v[0]) : left;
         in.next_above = next;
         if (!FAST) find_missing(w, in, i, r);
@@ -149,7 +149,7 @@ struct wide_keys {
     {
         const uint32_t *const r = in.right[i], *const d = in.down[i];
         const uint32_t side = side_of(w, in.side, i), above = side_of(w, in.side, max(i - 1, 0));
-        const uint32_t left = __shfl_up_sync(ALL_LANES, r[1], 1), next = of_next_lane(d[0]);
+        const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, r[1], 1), next = of_next_lane(d[0]);
         return {{r[0], r[1]},
                 {d[0], d[1]},
                 w.lane == 0 ? side : left,

@@ -149,7 +149,7 @@ static __global__ void __launch_bounds__(THREADS) k_find_wide(omega_room room, i
     const int64_t node = qfz_connect_item();
     const bool is = node < room.tree.n_nodes &&
                     room.values.too_wide(room.lo[node], room.hi[node], room.values.limit[band]);
-    const uint32_t bits = __ballot_sync(0xffffffffu, is);
+    const uint32_t bits = __ballot_sync(QFZ_ALL_LANES, is);
     if (threadIdx.x % QFZ_WARP == 0 && bits) room.wide[node / WORD_BITS] |= bits;
 }
 

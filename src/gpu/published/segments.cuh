@@ -9,8 +9,6 @@
 
 #include "gpu/published/published.cuh"
 
-static constexpr unsigned QFZ_ALL_LANES = 0xffffffffu;
-
 /* Bit i: pixel i is valid; is joined to the pixel on its left, perhaps of the chunk before. */
 template <typename WORD> struct __align__(2 * sizeof(WORD)) qfz_row_bits
 {

@@ -207,8 +207,8 @@ QFZ_DEVICE void move_levels(const typename WAY::WORK &w, closing<WAY, FULL> &e, 
             const bool leaves = y == QFZ_SIDE - 1 || (c == 1 && w.lane == QFZ_WARP - 1);
             const bool of_diagonal = !leaves && diagonal[c] < right[c];
             const bool of_anti = !leaves && anti[c] < right[c];
-            moves[c] = __ballot_sync(ALL_LANES, of_diagonal);
-            moves[2 + c] = __ballot_sync(ALL_LANES, of_anti);
+            moves[c] = __ballot_sync(QFZ_ALL_LANES, of_diagonal);
+            moves[2 + c] = __ballot_sync(QFZ_ALL_LANES, of_anti);
             if (of_diagonal) right[c] = diagonal[c];
             if (of_anti) down[c] = anti[c];
         }

@@ -193,7 +193,7 @@ QFZ_DEVICE void list_squares(query_memory<T> &m, const uint32_t two[5], uint32_t
     const uint32_t lane = threadIdx.x % QFZ_WARP, last = lane == QFZ_WARP - 1;
     uint32_t right[5];
     QFZ_EACH (j, 5) {
-        const uint32_t next = __shfl_down_sync(0xffffffffu, two[j], 1);
+        const uint32_t next = __shfl_down_sync(QFZ_ALL_LANES, two[j], 1);
         right[j] = __byte_perm(two[j], last ? (uint32_t)QFZ_OPEN_INVALID : next, 0x5432);
     }
     const uint32_t edges = open_edges(two, right);
@@ -305,8 +305,8 @@ QFZ_DEVICE uint64_t spread(uint32_t half)
 
 QFZ_DEVICE uint64_t of_lane(uint64_t bits, int lane)
 {
-    const uint32_t low = __shfl_sync(0xffffffffu, (uint32_t)bits, lane);
-    return (uint64_t)__shfl_sync(0xffffffffu, (uint32_t)(bits >> 32), lane) << 32 | low;
+    const uint32_t low = __shfl_sync(QFZ_ALL_LANES, (uint32_t)bits, lane);
+    return (uint64_t)__shfl_sync(QFZ_ALL_LANES, (uint32_t)(bits >> 32), lane) << 32 | low;
 }
 
 /* A row whose late planes a warp makes; a lane has the pixels x and x + QFZ_WARP. */
@@ -347,11 +347,11 @@ static QFZ_DEVICE void make_late(const query_work<uint32_t> &w, const late_row &
         right[c] = in[c] && row.diagonal >> x & 1 ? row.right(x) : of_right[c];
         down[c] = row.anti >> x & 1 ? right[c] : of_down[c];
     }
-    const uint32_t first = __shfl_sync(0xffffffffu, down[1], 0);
+    const uint32_t first = __shfl_sync(QFZ_ALL_LANES, down[1], 0);
     __syncwarp();
     QFZ_EACH (c, 2) {
         const int32_t x = lane + c * QFZ_WARP;
-        const uint32_t next = __shfl_down_sync(0xffffffffu, down[c], 1);
+        const uint32_t next = __shfl_down_sync(QFZ_ALL_LANES, down[c], 1);
         const uint32_t beside = c == 0 && lane == QFZ_WARP - 1 ? first : next;
         const bool diagonal = row.diagonal >> x & 1, anti = row.anti >> x & 1;
         const bool missing = row.y == bottom || (row.y < bottom && w.box.x == 0);

@@ -91,7 +91,7 @@ QFZ_DEVICE void list_open(WORK &w, uint32_t right, uint32_t down,
     open_d &= down & inside_d;
     const uint32_t n = (uint32_t)(__popc(open_r) + __popc(open_d));
     const uint32_t place = qfz_take(&w.m.n_open, n);
-    if (__any_sync(ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
+    if (__any_sync(QFZ_ALL_LANES, place + n > QFZ_OPEN_ROOM)) return;
     uint32_t at4 = 4 * place;
     auto append = [&](uint32_t is_open, uint32_t item) {
         if (!is_open) return;
