@@ -21,7 +21,7 @@ static inline int qfz_span_words(int n_bands)
 }
 
 /* The order of a value among the values of its type, as a number from 0; both zeros of a float have
- * one order.  src/gpu/device/value_order.cuh is the same in CUDA. */
+ * one order.  src/gpu/device/pixel_type.cuh is the same in CUDA. */
 static inline uint32_t qfz_order_of_unsigned(uint32_t value)
 {
     return value;

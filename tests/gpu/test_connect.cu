@@ -5,7 +5,7 @@
 #include "device_test.h"
 #include "gpu/published/connect.cuh"
 #include "gpu/device/launch.cuh"
-#include "gpu/published/canonical_tree.cuh"
+#include "gpu/published/connect_tile.cuh"
 
 static qfz_error err;
 

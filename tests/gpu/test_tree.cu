@@ -8,7 +8,7 @@
 #include "cpu_worker.h"
 #include "core/engine.h"
 #include "gpu/tree/forest_tree.cuh"
-#include "gpu/published/canonical_tree.cuh"
+#include "gpu/published/connect_tile.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 

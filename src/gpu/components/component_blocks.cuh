@@ -115,6 +115,14 @@ QFZ_DEVICE uint32_t up_to(int x)
     return (2u << x) - 1;
 }
 
+/* The number of the run that contains valid pixel x of a word; RUNS: starts[] and before[] of the
+ * block's words. */
+template <typename RUNS, typename WORD>
+QFZ_DEVICE uint32_t run_at(const RUNS &runs, WORD word, int x)
+{
+    return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
+}
+
 /* The lowest set bit alone; 0 if none is set. */
 QFZ_DEVICE uint32_t lowest(uint32_t word)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* component_labels.cu - from the united runs of blocks (components.cu) to the value of each pixel:
  * its root, or the label of its region. */
-#include "gpu/device/block_sum.cuh"
+#include "gpu/device/warp.cuh"
 #include "gpu/device/collective.cuh"
 #include "gpu/components/component_outputs.cuh"
 #include "gpu/components/components.cuh"

@@ -9,7 +9,6 @@
 #pragma once
 
 #include "gpu/components/component_blocks.cuh"
-#include "gpu/device/peek.cuh"
 
 /* The number of the region whose first pixel is at a place of a block. */
 QFZ_DEVICE uint32_t region_of(const layout &at, const firsts_view &firsts, uint32_t block_number,
@@ -42,12 +41,6 @@ QFZ_DEVICE first_list list_behind(block_runs *runs, uint32_t n_runs)
     const uint32_t taken = (n_runs + 7) / 8 * 8, end = RUNS - WORDS;
     return first_list{reinterpret_cast<uint16_t *>(runs->label + taken),
                       taken < end ? 2 * (end - taken) : 0, runs->label + end};
-}
-
-/* The number of the run that contains valid pixel x of a word. */
-QFZ_DEVICE uint32_t run_at(const block_runs &runs, uint32_t word, int x)
-{
-    return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
 }
 
 enum { CODE_MASK = 0xffff };
@@ -100,15 +93,13 @@ struct roots_out {
         for (uint32_t i = 0; i * WORDS < n_runs; i += AT_ONCE) {
             const uint32_t first = i * WORDS + threadIdx.x;
             uint32_t code[AT_ONCE], root[AT_ONCE];
-#pragma unroll
-            for (uint32_t k = 0; k < AT_ONCE; k++) {
+            QFZ_EACH (k, AT_ONCE) {
                 const uint32_t run = first + k * WORDS;
                 code[k] = run < n_runs ? runs->label[run] : 0;
                 root[k] = px_of(at, block, code[k] & RUN_NUMBER);
                 if (code[k] & RUN_ON_RING) root[k] = ring_root(at, root[k]);
             }
-#pragma unroll
-            for (uint32_t k = 0; k < AT_ONCE; k++) {
+            QFZ_EACH (k, AT_ONCE) {
                 if (!(code[k] & RUN_ROOT)) continue;
                 runs->label[first + k * WORDS] = root[k];
                 roots |= 1u << (i + k);
@@ -137,11 +128,9 @@ struct labels_out {
         const uint32_t word = threadIdx.x;
         own->firsts = firsts.bits[(int64_t)blockIdx.x * WORDS + word];
         own->region = firsts.before[row_of(at, block, word / 2)];
-#pragma unroll
-        for (uint32_t k = 0; k < RING_EACH; k++)
+        QFZ_EACH (k, RING_EACH)
             own->place[k] = at.ring[(int64_t)blockIdx.x * RING + k * WORDS + word];
-#pragma unroll
-        for (uint32_t k = 0; k < RING_EACH; k++) {
+        QFZ_EACH (k, RING_EACH) {
             const uint32_t before = __shfl_up_sync(QFZ_ALL_LANES, own->place[k], 1);
             if (word % QFZ_WARP && own->place[k] == before) own->place[k] = NO_PLACE;
             if (own->place[k] != NO_PLACE)
@@ -158,8 +147,7 @@ struct labels_out {
         counts[1] = (uint32_t)__popc(own->firsts);
         const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, counts[1], 1);
         if (word % 2) own->region += left;
-#pragma unroll
-        for (uint32_t k = 0; k < RING_EACH; k++) {
+        QFZ_EACH (k, RING_EACH) {
             if (own->place[k] == NO_PLACE) continue;
             const uint32_t root = own->label[k];
             const uint32_t y = root / (uint32_t)at.w, x = root % (uint32_t)at.w;

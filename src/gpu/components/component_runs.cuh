@@ -3,7 +3,7 @@
  * (components.cu); included there only. */
 #pragma once
 
-#include "gpu/device/block_sum.cuh"
+#include "gpu/device/warp.cuh"
 #include "gpu/components/component_blocks.cuh"
 #include "gpu/components/join_source.cuh"
 #include "gpu/device/union_find.cuh"
@@ -33,12 +33,6 @@ template <bool EIGHT> struct block_words {
         uint32_t parent[RUNS];
     };
 };
-
-/* The number of the run that contains valid pixel x of a word. */
-QFZ_DEVICE uint32_t run_at(const run_words &runs, int word, int x)
-{
-    return runs.before[word] + (uint32_t)__popc(runs.starts[word] & up_to(x)) - 1;
-}
 
 template <bool EIGHT, typename SOURCE>
 QFZ_DEVICE void read_words(const SOURCE &source, const block_place &block,

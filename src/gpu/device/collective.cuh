@@ -22,6 +22,15 @@ qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_k
 qfz_status qfz_gpu_sort_pairs(qfz_gpu *gpu, void *d_scratch, uint64_t *const d_keys[2],
                               uint32_t *const d_values[2], int64_t n, int begin_bit, int end_bit,
                               int *out);
+/* The number of bits of a key up to `most`. */
+static inline int qfz_gpu_key_bits(uint32_t most)
+{
+    int bits = 0;
+    while (bits < 32 && most >> bits)
+        bits++;
+    return bits;
+}
+
 /* The same for keys without values. */
 qfz_status qfz_gpu_sort_keys(qfz_gpu *gpu, void *d_scratch, uint32_t *const d_keys[2], int64_t n,
                              int begin_bit, int end_bit, int *out);

@@ -68,6 +68,18 @@ static inline dim3 qfz_launch_grid(const qfz_gpu *gpu, int64_t n, int block, int
     return dim3(wanted < most ? wanted : most);
 }
 
+/* A relaxed load that bypasses the L1 cache of the multiprocessor, of a word in global memory that
+ * other blocks may write at the same time. */
+QFZ_DEVICE uint32_t qfz_peek(const uint32_t *word)
+{
+    return __ldcg(word);
+}
+
+QFZ_DEVICE uint64_t qfz_peek(const uint64_t *word)
+{
+    return __ldcg(reinterpret_cast<const unsigned long long *>(word));
+}
+
 /* Divides one allocation into parts aligned to 256 bytes.  With base == NULL all parts are NULL and
  * only `used` advances: one function computes the size of an allocation and sets the pointers. */
 typedef struct qfz_carve {

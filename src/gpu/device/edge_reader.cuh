@@ -2,10 +2,13 @@
 /* edge_reader.cuh - reads the level of one edge, from any form of edges (image.cuh). */
 #pragma once
 
+#include <type_traits>
+
 #include "gpu/device/image.cuh"
 
 /* T: uint8_t or uint16_t for a band of pixels, uint32_t for planes of levels. */
 template <typename T> struct qfz_edge_reader {
+    typedef T type;
     int32_t h, w;
     uint32_t bias, alpha_level;
     const T *from;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pixel_type.cuh - from the type of a raster to a type of CUDA C++. */
+/* pixel_type.cuh - from the type of a raster to a type of CUDA C++, and an order of its values. */
 #pragma once
 
 #include "core/level.h"
@@ -26,4 +26,26 @@ template <typename USE>
 static inline qfz_status qfz_with_type(qfz_gpu *gpu, qfz_type type, const USE &use)
 {
     return type == QFZ_F32 ? use(float()) : qfz_with_integer(gpu, type, use);
+}
+
+/* An order-preserving map from pixel values to unsigned 32-bit numbers, so that atomic operations
+ * find the least and the greatest value. */
+template <typename T> QFZ_DEVICE uint32_t order_of(T value)
+{
+    return (T)-1 < (T)0 ? (uint32_t)value ^ 0x80000000u : (uint32_t)value;
+}
+QFZ_DEVICE uint32_t order_of(float value)
+{
+    const uint32_t bits = __float_as_uint(value + 0.0f); /* one zero */
+    return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+
+/* The inverse of order_of(). */
+template <typename T> QFZ_DEVICE double value_of(uint32_t order)
+{
+    return (T)-1 < (T)0 ? (double)(int32_t)(order ^ 0x80000000u) : (double)order;
+}
+template <> QFZ_DEVICE double value_of<float>(uint32_t order)
+{
+    return (double)__uint_as_float(order >> 31 ? order ^ 0x80000000u : ~order);
 }

@@ -11,7 +11,7 @@
  * returned the parent of a, so that it unites this parent with the lower root. */
 #pragma once
 
-#include "gpu/device/peek.cuh"
+#include "gpu/device/device.cuh"
 
 /* Classes for the template parameter WHERE: how to read a parent and how to write a shorter path
  * while other threads write the same words.  With MARK == 0 a root is its own parent.  Otherwise

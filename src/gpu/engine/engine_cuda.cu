@@ -132,13 +132,15 @@ static qfz_status take_memory(qfz_worker *const *workers, int n)
 static qfz_status choose_method(qfz_worker *worker)
 {
     const qfz_worker_spec *const spec = &worker->spec;
-    qfz_method method;
-    if (spec->kind == QFZ_COMPONENTS) return qfz_regions_choose(worker);
-    if (spec->kind == QFZ_TREE) return qfz_trees_choose(worker);
-    worker->by_connect = spec->method != NULL;
-    if (!spec->method) return QFZ_OK;
-    QFZ_TRY(qfz_method_find(spec->method, spec->rule, spec->kind, &method, worker->gpu.err));
+    const bool named = spec->method, regions = spec->kind == QFZ_COMPONENTS;
+    qfz_method method = QFZ_METHOD_CONNECT_V1; /* of trees, the faster version in most cases */
+    if (named)
+        QFZ_TRY(qfz_method_find(spec->method, spec->rule, spec->kind, &method, worker->gpu.err));
+    worker->regions.published = named && regions;
+    worker->regions.method = method;
+    worker->by_connect = named && !regions && spec->kind != QFZ_TREE;
     worker->version = method == QFZ_METHOD_CONNECT_V2 ? QFZ_CONNECT_V2 : QFZ_CONNECT_V1;
+    worker->trees.by_forest = !named && spec->kind == QFZ_TREE && qfz_trees_can_by_forest(worker);
     return QFZ_OK;
 }
 

@@ -208,7 +208,7 @@ static qfz_status summarise_omega(qfz_worker *worker, qfz_gpu_group *group, qfz_
     uint32_t n[2];
     QFZ_TRY(qfz_gpu_group_break(&worker->gpu, rule, false, group));
     QFZ_TRY(qfz_omega_summary_links(&worker->gpu, rule, NULL, room));
-    QFZ_TRY(qfz_worker_down(worker, n, room->d_counts, sizeof n));
+    QFZ_TRY(qfz_worker_down(worker, n, room->events.counts, sizeof n));
     QFZ_TRY(qfz_worker_down_links(worker, &room->links, n[0], &summary->links));
     QFZ_TRY(qfz_omega_summary_ranges(&worker->gpu, rule, n[1], room, &ranges));
     return qfz_worker_down_ranges(worker, &ranges, n[1], &summary->ranges);

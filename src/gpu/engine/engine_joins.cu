@@ -14,11 +14,6 @@
 
 enum { LEVELS_AT_ONCE = 1 << 18, LEVEL_BITS = 32 }; /* sorted levels whose runs are fetched */
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Room for sorted levels, where the forest was: one list of levels before them, where hooks are,
  * and the other one after the hooks. */
 static void carve_sorted(qfz_joins_room *room, const qfz_gpu_edges *edges, qfz_carve *carve)
@@ -29,7 +24,7 @@ static void carve_sorted(qfz_joins_room *room, const qfz_gpu_edges *edges, qfz_c
     qfz_carve_take(&before, &room->d_levels[1], n_px);
     if (carve->used < before.used) carve->used = before.used;
     qfz_carve_take(carve, &room->d_levels[0], n_px);
-    qfz_carve_take(carve, &room->d_runs, least_of(n_px, LEVELS_AT_ONCE));
+    qfz_carve_take(carve, &room->d_runs, min(n_px, (int64_t)LEVELS_AT_ONCE));
     room->d_sort = qfz_carve_bytes(carve, qfz_gpu_sort_bytes(n_px));
 }
 
@@ -37,10 +32,8 @@ static void carve_sorted(qfz_joins_room *room, const qfz_gpu_edges *edges, qfz_c
 static void carve_tile(qfz_joins_room *room, const qfz_rule *rule, const qfz_gpu_edges *edges,
                        qfz_carve *carve)
 {
-    const int64_t n_px = (int64_t)edges->h * edges->w, n_ring = qfz_ring_size(edges->h, edges->w);
-    uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
-    for (uint32_t **part : links)
-        qfz_carve_take(carve, part, n_ring);
+    const int64_t n_px = (int64_t)edges->h * edges->w;
+    qfz_gpu_links_take(carve, qfz_ring_size(edges->h, edges->w), &room->links);
     qfz_carve sorted = *carve;
     room->d_forest = qfz_carve_bytes(carve, qfz_gpu_forest_bytes(edges, 0));
     room->d_links_scratch = qfz_carve_bytes(carve, qfz_gpu_border_links_bytes(edges->h, edges->w));
@@ -121,7 +114,7 @@ static qfz_status sort_and_count(qfz_worker *worker, const qfz_gpu_forest *fores
             qfz_gpu_sort_keys(&worker->gpu, room->d_sort, room->d_levels, n, 0, LEVEL_BITS, &in));
     for (int64_t first = 0; first < n; first += LEVELS_AT_ONCE)
         QFZ_TRY(add_runs(worker, room->d_levels[in], n, (uint32_t)first,
-                         (uint32_t)least_of(first + LEVELS_AT_ONCE, n), (uint32_t)links->n));
+                         (uint32_t)min(first + LEVELS_AT_ONCE, (int64_t)n), (uint32_t)links->n));
     return QFZ_OK;
 }
 

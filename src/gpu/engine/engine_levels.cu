@@ -21,18 +21,6 @@ qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
     return edges;
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-static void take_links(qfz_carve *carve, int64_t n, qfz_gpu_links *links)
-{
-    qfz_carve_take(carve, &links->d_u, n);
-    qfz_carve_take(carve, &links->d_v, n);
-    qfz_carve_take(carve, &links->d_level, n);
-}
-
 /* True if the width of the joins' levels depends on the pixels: they are integers, and wider than a
  * byte.  Levels that may be QFZ_NONE are always stored in the widest type. */
 static bool has_widths(const qfz_worker_spec *spec)
@@ -58,7 +46,7 @@ static void carve_default(qfz_worker *worker, qfz_carve *carve)
     worker->levels.d_memory = qfz_carve_bytes(carve, qfz_gpu_saliency_bytes(&edges, n_ring));
     (void)qfz_carve_bytes(&ring, ring_bytes(spec, &edges));
     (void)qfz_carve_bytes(&ring, links_bytes);
-    carve->used = larger(carve->used, ring.used);
+    carve->used = max(carve->used, ring.used);
 }
 
 static void carve_connect(qfz_worker *worker, qfz_carve *carve)
@@ -85,8 +73,8 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
         carve_connect(worker, carve);
     else
         carve_default(worker, carve);
-    take_links(carve, n_ring, &room->links);
-    take_links(carve, n_ring, &room->external);
+    qfz_gpu_links_take(carve, n_ring, &room->links);
+    qfz_gpu_links_take(carve, n_ring, &room->external);
     qfz_carve_take(carve, &room->d_n_links, 1);
     qfz_carve_take(carve, &room->d_widths, 1);
 }

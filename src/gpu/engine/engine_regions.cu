@@ -12,15 +12,10 @@
 #include "gpu/engine/worker.cuh"
 #include "core/memory.h"
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Size of d_work: the labels of all pixels, or at least some records. */
 static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
 {
-    return larger((size_t)n * sizeof(uint64_t), qfz_records_least_bytes(spec->rule));
+    return max((size_t)n * sizeof(uint64_t), qfz_records_least_bytes(spec->rule));
 }
 
 /* Least size of d_pool: the spans of all regions in a band (three words of 32 bits each, and a
@@ -36,10 +31,10 @@ static size_t scratch_bytes(const qfz_worker *worker)
     const qfz_worker_spec *const spec = &worker->spec;
     const qfz_region_room *const room = &worker->regions;
     const int32_t h = spec->max_h, w = spec->max_w;
-    size_t bytes = larger(qfz_gpu_components_number_bytes(spec->rule, h, w),
-                          qfz_gpu_components_bytes(spec->rule, h, w));
-    bytes = larger(bytes, qfz_gpu_regions_bytes(h, w));
-    return room->published ? larger(bytes, qfz_gpu_published_bytes(room->method, h, w)) : bytes;
+    size_t bytes = max(qfz_gpu_components_number_bytes(spec->rule, h, w),
+                       qfz_gpu_components_bytes(spec->rule, h, w));
+    bytes = max(bytes, qfz_gpu_regions_bytes(h, w));
+    return room->published ? max(bytes, qfz_gpu_published_bytes(room->method, h, w)) : bytes;
 }
 
 static void carve_border(qfz_worker *worker, qfz_carve *carve)
@@ -82,11 +77,11 @@ static void carve_omega(qfz_worker *worker, qfz_carve *carve)
     qfz_carve_take(&numbering, &room->d_root, (int64_t)h * w); /* at d_scratch */
     room->d_number_scratch = qfz_carve_bytes(&numbering, qfz_gpu_regions_bytes(h, w));
     qfz_gpu_regions_take(&regions, h, w, true, &room->on_device);
-    room->pool_bytes = larger(numbering.used - carve->used, least_pool_bytes(spec, (int64_t)h * w));
-    if (scratch > regions.used) room->pool_bytes = larger(room->pool_bytes, scratch - regions.used);
+    room->pool_bytes = max(numbering.used - carve->used, least_pool_bytes(spec, (int64_t)h * w));
+    if (scratch > regions.used) room->pool_bytes = max(room->pool_bytes, scratch - regions.used);
     room->d_pool = (char *)qfz_carve_bytes(carve, room->pool_bytes);
     qfz_gpu_regions_take(carve, h, w, true, &room->on_device);
-    carve->used = larger(carve->used, all.used);
+    carve->used = max(carve->used, all.used);
 }
 
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
@@ -108,7 +103,7 @@ void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
     qfz_carve_take(&first, &room->d_root, (int64_t)h * w);
     room->d_scratch = room->d_number_scratch = qfz_carve_bytes(&first, scratch_bytes(worker));
     carve_work(worker, &second);
-    carve->used = larger(first.used, second.used);
+    carve->used = max(first.used, second.used);
 }
 
 qfz_status qfz_regions_open(qfz_worker *worker)
@@ -127,15 +122,6 @@ void qfz_regions_close(qfz_worker *worker)
 }
 
 /* ---- Published methods ----------------------------------------------------------------------- */
-
-qfz_status qfz_regions_choose(qfz_worker *worker)
-{
-    const qfz_worker_spec *const spec = &worker->spec;
-    worker->regions.published = spec->method != NULL;
-    return spec->method ? qfz_method_find(spec->method, spec->rule, spec->kind,
-                                          &worker->regions.method, worker->gpu.err)
-                        : QFZ_OK;
-}
 
 void qfz_regions_load(qfz_worker *worker)
 {

@@ -15,24 +15,11 @@ static qfz_gpu_edges largest_edges(const qfz_worker *worker)
     return edges;
 }
 
-/* True if a tree by forest is possible: no level is QFZ_NONE, and the device has enough shared
- * memory. */
-static bool forest_can(const qfz_worker *worker)
+bool qfz_trees_can_by_forest(const qfz_worker *worker)
 {
     const qfz_gpu_edges edges = largest_edges(worker);
     return edges.max_level != QFZ_NONE && qfz_gpu_forest_shared(&edges) <= worker->gpu.shared_max &&
            qfz_gpu_forest_tree_shared(&edges) <= worker->gpu.shared_max;
-}
-
-qfz_status qfz_trees_choose(qfz_worker *worker)
-{
-    const char *const name = worker->spec.method;
-    qfz_tree_room *const room = &worker->trees;
-    room->by_forest = !name && forest_can(worker);
-    qfz_method method = QFZ_METHOD_CONNECT_V1; /* the faster version in most cases */
-    if (name) QFZ_TRY(qfz_method_find(name, worker->spec.rule, QFZ_TREE, &method, worker->gpu.err));
-    room->version = method == QFZ_METHOD_CONNECT_V2 ? QFZ_CONNECT_V2 : QFZ_CONNECT_V1;
-    return QFZ_OK;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -136,7 +123,7 @@ qfz_status qfz_trees_work(qfz_worker *worker)
     if (room->by_forest) return by_forest(worker);
     QFZ_TRY(qfz_gpu_edges_make(&worker->gpu, &worker->image, worker->spec.rule, room->d_edge_levels,
                                &edges));
-    return qfz_gpu_tree(&worker->gpu, room->version, &edges, worker->spec.rule->alpha_level,
+    return qfz_gpu_tree(&worker->gpu, worker->version, &edges, worker->spec.rule->alpha_level,
                         room->d_scratch, room->d_parent, room->d_level, room->d_n_nodes);
 }
 

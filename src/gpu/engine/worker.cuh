@@ -75,8 +75,7 @@ typedef struct qfz_tree_room {
     char *d_forest; /* by forest: all memory, an allocation of its own of forest_bytes bytes */
     size_t forest_bytes;
     qfz_gpu_forest_tree tree;
-    qfz_gpu_connect version; /* CONNECT: this member and all that follow */
-    uint32_t *d_edge_levels; /* as above */
+    uint32_t *d_edge_levels; /* as above; CONNECT: this member and all that follow */
     void *d_scratch;
     uint32_t *d_parent, *d_level, *d_n_nodes;
 } qfz_tree_room;
@@ -115,8 +114,8 @@ typedef struct qfz_joins_room {
 
 struct qfz_worker {
     qfz_worker_spec spec;
-    bool by_connect;         /* saliency and (alpha, omega)-components: by CONNECT, */
-    qfz_gpu_connect version; /* this version of it */
+    bool by_connect;         /* saliency and (alpha, omega)-components: by CONNECT */
+    qfz_gpu_connect version; /* of CONNECT, for trees, too */
     qfz_gpu gpu;
     qfz_staging staging;
     cudaEvent_t from, to; /* for time_part() */
@@ -181,10 +180,9 @@ static inline qfz_connect_phase qfz_worker_phase(qfz_part part)
 
 /* ---- Components and (alpha, omega)-components ------------------------------------------------ */
 
-/* For each kind of work: _choose() selects the method, before _carve() carves device memory and
- * _open() allocates host memory, which _close() frees; _work() is the part of the kind that
- * qfz_engine_device.time measures; the other functions are operations of the engine's table. */
-qfz_status qfz_regions_choose(qfz_worker *worker);
+/* For each kind of work: _carve() carves device memory, and _open() allocates host memory, which
+ * _close() frees; _work() is the part of the kind that qfz_engine_device.time measures; the other
+ * functions are operations of the engine's table. */
 /* A tile begins; then some of its rows have arrived. */
 void qfz_regions_load(qfz_worker *worker);
 void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows);
@@ -276,7 +274,9 @@ qfz_status qfz_edges_send(qfz_worker *worker);
 
 /* ---- Alpha-tree ------------------------------------------------------------------------------ */
 
-qfz_status qfz_trees_choose(qfz_worker *worker);
+/* True if a tree by forest is possible: no level is QFZ_NONE, and the device has enough shared
+ * memory. */
+bool qfz_trees_can_by_forest(const qfz_worker *worker);
 void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
 /* The device memory of trees by forest, which is not carved: bytes that suffice for most trees.
  * qfz_trees_build() allocates more for a tree that has more nodes. */

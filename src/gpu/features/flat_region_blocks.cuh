@@ -3,7 +3,6 @@
  * memory. Part of k_gather_flats (flat_regions.cu); included there only. */
 #pragma once
 
-#include "gpu/device/block_sum.cuh"
 #include "gpu/components/component_blocks.cuh"
 #include "gpu/device/warp.cuh"
 

@@ -4,7 +4,6 @@
 #include "gpu/features/gather_out.cuh"
 #include "gpu/features/gather_runs.cuh"
 #include "gpu/device/launch.cuh"
-#include "gpu/device/pixel_type.cuh"
 #include "core/record.h"
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
@@ -89,10 +88,10 @@ static __global__ void k_clear_records(const uint32_t *__restrict__ spans, uint3
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
         if (!spans_blocks(spans, first_region + i)) continue;
         uint64_t *const record = records + (int64_t)i * record_words;
-        for (int k = 0; k < HEAD_WORDS; k++)
-            record[k] = k == WORD_Y0 || k == WORD_X0 ? (uint64_t)INT64_MAX : 0;
+        for (int k = 0; k < QFZ_HEAD_WORDS; k++)
+            record[k] = k == QFZ_WORD_Y0 || k == QFZ_WORD_X0 ? (uint64_t)INT64_MAX : 0;
         for (int b = 0; b < n_bands; b++)
-            clear_band<T>(record + HEAD_WORDS + b * BAND_WORDS);
+            clear_band<T>(record + QFZ_HEAD_WORDS + b * BAND_WORDS);
     }
 }
 
@@ -177,7 +176,7 @@ template <typename T, int WHAT>
 static qfz_status add_band(qfz_gpu *gpu, const wanted_records &wanted, int band)
 {
     typedef features_out<T, WHAT> OUT;
-    const int band_at = WHAT & HAS_COUNT ? 0 : HEAD_WORDS + band * OUT::BAND_WORDS;
+    const int band_at = WHAT & HAS_COUNT ? 0 : QFZ_HEAD_WORDS + band * OUT::BAND_WORDS;
     uint64_t *const d_first =
         wanted.d_records - (int64_t)wanted.first_region * wanted.record_words + band_at;
     const OUT out = {wanted.regions->d_spans, d_first,       wanted.record_words,

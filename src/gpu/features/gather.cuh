@@ -11,6 +11,19 @@
 #include "core/box.h"
 #include "gpu/features/regions.cuh"
 
+/* Word indices in the head of a record (core/record.h); the bands follow the head. */
+enum {
+    QFZ_WORD_PIXELS = 1,
+    QFZ_WORD_SUM_Y,
+    QFZ_WORD_SUM_X,
+    QFZ_WORD_Y0,
+    QFZ_WORD_X0,
+    QFZ_WORD_Y1,
+    QFZ_WORD_X1,
+    QFZ_WORD_AREA,
+    QFZ_HEAD_WORDS = QFZ_WORD_AREA + 2
+};
+
 /* Adds the pixels of every region to d_count, which must be zero for every region. Sets in d_spans
  * the bits of regions that lie in more than one 64 x 64 block; d_spans is cleared first. */
 qfz_status qfz_gpu_gather_counts(qfz_gpu *gpu, const qfz_gpu_regions *regions);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "gpu/features/gather_runs.cuh"
-#include "gpu/device/peek.cuh"
 
 QFZ_DEVICE unsigned long long *wide(uint64_t *word)
 {
@@ -137,25 +136,12 @@ template <int WORDS> QFZ_DEVICE void store_words(const uint64_t words[WORDS], ui
         to[i] = words[i];
 }
 
-/* Word indices in the head of a record (core/record.h); the bands follow the head. */
-enum {
-    WORD_PIXELS = 1,
-    WORD_SUM_Y,
-    WORD_SUM_X,
-    WORD_Y0,
-    WORD_X0,
-    WORD_Y1,
-    WORD_X1,
-    WORD_AREA,
-    HEAD_WORDS = WORD_AREA + 2
-};
-
 template <typename T, int WHAT> struct features_out {
     typedef digits_of<T> D;
     typedef part<T, WHAT> P;
     enum {
         BAND_WORDS = D::SUM_WORDS + D::SQUARE_WORDS + 2,
-        BAND_AT = WHAT & HAS_COUNT ? HEAD_WORDS : 0,
+        BAND_AT = WHAT & HAS_COUNT ? QFZ_HEAD_WORDS : 0,
         WORDS = BAND_AT + BAND_WORDS
     };
     const uint32_t *spans;
@@ -174,31 +160,31 @@ template <typename T, int WHAT> struct features_out {
         const uint64_t rows = bits[0] | (uint64_t)bits[t.capacity] << 32;
         const uint64_t columns = bits[2 * t.capacity] | (uint64_t)bits[3 * t.capacity] << 32;
         record[0] = 0;
-        record[WORD_PIXELS] = n;
-        record[WORD_SUM_Y] = n * y + (count_y >> COUNT_BITS);
-        record[WORD_SUM_X] = n * x + t.words[(uint32_t)P::SUM_X * t.capacity + entry];
-        record[WORD_Y0] = y + (uint64_t)__ffsll((long long)rows) - 1;
-        record[WORD_X0] = x + (uint64_t)__ffsll((long long)columns) - 1;
-        record[WORD_Y1] = y + 64 - (uint64_t)__clzll((long long)rows);
-        record[WORD_X1] = x + 64 - (uint64_t)__clzll((long long)columns);
-        record[WORD_AREA] = n * same_area;
-        if (WHAT & HAS_AREA) words_of<AREA_DIGITS, 1>(t, entry, P::AREA, record + WORD_AREA);
-        record[WORD_AREA + 1] = 0;
+        record[QFZ_WORD_PIXELS] = n;
+        record[QFZ_WORD_SUM_Y] = n * y + (count_y >> COUNT_BITS);
+        record[QFZ_WORD_SUM_X] = n * x + t.words[(uint32_t)P::SUM_X * t.capacity + entry];
+        record[QFZ_WORD_Y0] = y + (uint64_t)__ffsll((long long)rows) - 1;
+        record[QFZ_WORD_X0] = x + (uint64_t)__ffsll((long long)columns) - 1;
+        record[QFZ_WORD_Y1] = y + 64 - (uint64_t)__clzll((long long)rows);
+        record[QFZ_WORD_X1] = x + 64 - (uint64_t)__clzll((long long)columns);
+        record[QFZ_WORD_AREA] = n * same_area;
+        if (WHAT & HAS_AREA) words_of<AREA_DIGITS, 1>(t, entry, P::AREA, record + QFZ_WORD_AREA);
+        record[QFZ_WORD_AREA + 1] = 0;
     }
 
     QFZ_DEVICE void add_head(uint64_t *to, const uint64_t *record) const
     {
-        for (int i = WORD_PIXELS; i <= WORD_SUM_X; i++)
+        for (int i = QFZ_WORD_PIXELS; i <= QFZ_WORD_SUM_X; i++)
             atomicAdd(wide(to + i), (unsigned long long)record[i]);
         /* most parts of a large region do not widen its box; a stale value read here is only less
          * wide, which costs one needless atomic operation */
-        for (int i = WORD_Y0; i <= WORD_X0; i++)
+        for (int i = QFZ_WORD_Y0; i <= QFZ_WORD_X0; i++)
             if (qfz_peek(to + i) > record[i])
                 atomicMin(wide(to + i), (unsigned long long)record[i]);
-        for (int i = WORD_Y1; i <= WORD_X1; i++)
+        for (int i = QFZ_WORD_Y1; i <= QFZ_WORD_X1; i++)
             if (qfz_peek(to + i) < record[i])
                 atomicMax(wide(to + i), (unsigned long long)record[i]);
-        atomicAdd(wide(to + WORD_AREA), (unsigned long long)record[WORD_AREA]);
+        atomicAdd(wide(to + QFZ_WORD_AREA), (unsigned long long)record[QFZ_WORD_AREA]);
     }
 
     /* Makes the record of an entry. Returns true if the caller must store it; if the region spans

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "gpu/features/gather.cuh"
-#include "gpu/device/value_order.cuh"
+#include "gpu/device/pixel_type.cuh"
 #include "gpu/device/warp.cuh"
 
 /* A block has SIDE x SIDE pixels. A run does not cross a multiple of PIECE columns. */
@@ -45,9 +45,11 @@ template <> struct digits_of<float> {
 
 /* ---- Partial results ------------------------------------------------------------------------- */
 
-/* The partial result of a region: its words, by index. Two partial results are merged word by word:
- * counts and sums are added, bit masks of rows and columns are united, and the smaller least and
- * the larger greatest value are taken. */
+/* Two partial results are merged word by word: counts and sums are added, bit masks of rows and
+ * columns are united, and the smaller least and the larger greatest value are taken. */
+enum { MERGE_ADD, MERGE_BITS, MERGE_LEAST, MERGE_GREATEST, MERGE_DIRECT };
+
+/* The partial result of a region: its words, by index. */
 template <typename T, int WHAT> struct part {
     enum {
         COUNT = 0,
@@ -63,26 +65,16 @@ template <typename T, int WHAT> struct part {
     };
     uint32_t word[WORDS];
 
-    /* is_bits: word i is a bit mask. is_direct: add_direct() adds to it in the table. */
-    static __device__ constexpr bool is_bits(int i)
+    /* How word i is merged; MERGE_DIRECT: add_direct() adds to it in the table. */
+    static __device__ constexpr int merge(int i)
     {
-        return (WHAT & HAS_PLACE) && i >= ROWS && i < AREA;
-    }
-    static __device__ constexpr bool is_direct(int i)
-    {
-        return !digits_of<T>::in_registers && i >= SUM && i < LEAST;
-    }
-    static __device__ constexpr bool is_least(int i)
-    {
-        return (WHAT & HAS_SPREAD) && i == LEAST;
-    }
-    static __device__ constexpr bool is_greatest(int i)
-    {
-        return (WHAT & HAS_SPREAD) && i == GREATEST;
+        if ((WHAT & HAS_SPREAD) && i >= LEAST) return i == LEAST ? MERGE_LEAST : MERGE_GREATEST;
+        if ((WHAT & HAS_PLACE) && i >= ROWS && i < AREA) return MERGE_BITS;
+        return !digits_of<T>::in_registers && i >= SUM ? MERGE_DIRECT : MERGE_ADD;
     }
     static __device__ constexpr uint32_t nothing(int i)
     {
-        return is_least(i) ? UINT32_MAX : 0;
+        return merge(i) == MERGE_LEAST ? UINT32_MAX : 0;
     }
 
     QFZ_DEVICE void clear()
@@ -140,16 +132,11 @@ QFZ_DEVICE void add_part(const table &t, int entry, const part<T, WHAT> &some)
     QFZ_EACH (i, P::WORDS) {
         uint32_t *const word = t.words + (uint32_t)i * t.capacity + (uint32_t)entry;
         const uint32_t more = some.word[i];
-        if (P::is_direct(i)) continue;
-        if (P::is_least(i)) {
-            if (more < *static_cast<volatile uint32_t *>(word)) atomicMin(word, more);
-        } else if (P::is_greatest(i)) {
-            if (more > *static_cast<volatile uint32_t *>(word)) atomicMax(word, more);
-        } else if (P::is_bits(i)) {
-            if (more & ~*static_cast<volatile uint32_t *>(word)) atomicOr(word, more);
-        } else if (more) {
-            atomicAdd(word, more);
-        }
+        volatile uint32_t *const seen = word;
+        if (P::merge(i) == MERGE_LEAST && more < *seen) atomicMin(word, more);
+        if (P::merge(i) == MERGE_GREATEST && more > *seen) atomicMax(word, more);
+        if (P::merge(i) == MERGE_BITS && (more & ~*seen)) atomicOr(word, more);
+        if (P::merge(i) == MERGE_ADD && more) atomicAdd(word, more);
     }
 }
 
@@ -167,12 +154,13 @@ QFZ_DEVICE void add_parts(const table &t, int entry, part<T, WHAT> some)
     if (__popc(__ballot_sync(QFZ_ALL_LANES, same)) >= MANY) {
         const bool leads = (int)threadIdx.x % QFZ_WARP == leader;
         QFZ_EACH (i, P::WORDS) {
-            if (P::is_direct(i)) continue;
+            const int how = P::merge(i);
+            if (how == MERGE_DIRECT) continue;
             const uint32_t mine = same ? some.word[i] : P::nothing(i);
-            const uint32_t all = P::is_least(i)      ? qfz_warp_min(mine)
-                                 : P::is_greatest(i) ? qfz_warp_max(mine)
-                                 : P::is_bits(i)     ? qfz_warp_or(mine)
-                                                     : qfz_warp_add(mine);
+            const uint32_t all = how == MERGE_LEAST      ? qfz_warp_min(mine)
+                                 : how == MERGE_GREATEST ? qfz_warp_max(mine)
+                                 : how == MERGE_BITS     ? qfz_warp_or(mine)
+                                                         : qfz_warp_add(mine);
             if (leads) some.word[i] = all;
         }
         if (same && !leads) entry = NO_ENTRY;

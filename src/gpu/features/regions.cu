@@ -3,11 +3,10 @@
 #include "gpu/features/regions.cuh"
 
 #include "core/box.h"
-#include "gpu/device/block_sum.cuh"
+#include "gpu/device/warp.cuh"
 #include "gpu/device/collective.cuh"
 #include "gpu/features/gather.cuh"
 #include "gpu/device/launch.cuh"
-#include "gpu/device/peek.cuh"
 
 enum { BLOCK = 256, AT_ONCE = 4, MINE = 16, CHUNK = BLOCK * MINE };
 

@@ -3,7 +3,6 @@
 
 #include "gpu/device/launch.cuh"
 #include "gpu/device/pixel_type.cuh"
-#include "gpu/device/value_order.cuh"
 
 enum { BLOCK = 256, EACH = 8 }; /* pixels of a thread, one after the other */
 

@@ -5,7 +5,7 @@
 
 #include "gpu/features/regions.cuh"
 
-/* By region, device memory of the caller; the values as orders (device/value_order.cuh). */
+/* By region, device memory of the caller; the values as orders (device/pixel_type.cuh). */
 typedef struct qfz_gpu_spans {
     uint32_t n; /* regions */
     uint32_t *d_least, *d_greatest;

@@ -43,20 +43,8 @@ QFZ_DEVICE uint32_t load_pixel(const WORK &w, const band_image<T> &image, int32_
     return (uint32_t)__ldg(image.pixels + ((int64_t)y * w.forest.w + x)) ^ image.bias;
 }
 
-/* Loads a thread's pixels by load_full() if the block and the pixels around it are valid, inside
- * the tile and aligned; returns the same to all threads of the block: true if it did. The loads of
- * pixels overlap with those of the mask. */
-template <typename WORK, typename T, typename VALUES>
-QFZ_DEVICE bool load_if_full(const WORK &w, const band_image<T> &image, VALUES &in)
-{
-    bool full = is_even(w, image);
-    if (full) load_full(w, image, in);
-    if (full && image.valid) full = __syncthreads_and(all_valid(w, image.valid));
-    return full;
-}
-
 /* The band as a source (block_launch.cuh); load() leaves the pixels of a block that is not FULL
- * to load_some(). */
+ * to load_some(). The loads of pixels overlap with those of the mask. */
 template <typename T, typename VALUES> struct pair_band {
     typedef VALUES values;
     band_image<T> image;
@@ -68,7 +56,10 @@ template <typename T, typename VALUES> struct pair_band {
 
     template <typename WORK> QFZ_DEVICE bool load(const WORK &w, values &in) const
     {
-        return load_if_full(w, image, in);
+        bool full = is_even(w, image);
+        if (full) load_full(w, image, in);
+        if (full && image.valid) full = __syncthreads_and(all_valid(w, image.valid));
+        return full;
     }
 };
 

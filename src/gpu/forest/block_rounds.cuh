@@ -73,16 +73,13 @@ QFZ_DEVICE void sweep(WORK &w, list_part &part, RENAME rename, OFFER offer)
         some_entries<TOGETHER> some = {};
         unsigned mask[TOGETHER];
         if (i < part.n) some = entries_at<TOGETHER>(w, part.first + i);
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++)
+        QFZ_EACH (k, TOGETHER)
             some.ends[k] = rename(i + k < part.n ? some.ends[k] : 0);
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++)
+        QFZ_EACH (k, TOGETHER)
             mask[k] =
                 __ballot_sync(QFZ_ALL_LANES, __byte_perm(some.ends[k], 0, 0x1032) != some.ends[k]);
         __syncwarp();
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++) {
+        QFZ_EACH (k, TOGETHER) {
             const uint32_t at = end + (uint32_t)__popc(mask[k] & ((1u << w.lane) - 1));
             end += (uint32_t)__popc(mask[k]);
             if (!(mask[k] >> w.lane & 1)) continue;
@@ -127,14 +124,12 @@ QFZ_DEVICE void offer_places(const WORK &w, const list_part &part, AT at)
 #pragma unroll 1
     for (uint32_t base = (uint32_t)w.lane; base < part.n; base += TOGETHER * QFZ_WARP) {
         uint32_t place[TOGETHER], ends[TOGETHER], level[TOGETHER];
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++) {
+        QFZ_EACH (k, TOGETHER) {
             place[k] = part.first + min(base + k * QFZ_WARP, part.n - 1);
             ends[k] = w.m.ends[place[k]];
             level[k] = w.m.level[place[k]];
         }
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++) {
+        QFZ_EACH (k, TOGETHER) {
             offer_place(at(ends[k] & 0xffff), level[k], place[k]);
             offer_place(at(ends[k] >> 16), level[k], place[k]);
         }
@@ -185,8 +180,7 @@ template <typename WORK> QFZ_DEVICE void offer_first(WORK &w, list_part part)
     for (uint32_t i = TOGETHER * (uint32_t)w.lane; i < part.n; i += TOGETHER * QFZ_WARP) {
         const uint32_t at = part.first + i;
         const some_entries<TOGETHER> some = entries_at<TOGETHER>(w, at);
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++)
+        QFZ_EACH (k, TOGETHER)
             if (i + k < part.n)
                 offer_to_ends(w, some.ends[k], (typename WORK::KEY)some.level[k] << 16 | (at + k));
     }
@@ -263,8 +257,7 @@ template <int N, typename WORK>
 QFZ_DEVICE some_comps<N> comps_from(const WORK &w, uint32_t i, uint32_t n, uint32_t round)
 {
     some_comps<N> some;
-#pragma unroll
-    for (uint32_t k = 0; k < N; k++) {
+    QFZ_EACH (k, N) {
         some.is[k] = i + k * w.THREADS < n;
         some.c[k] = active_of(w, round, some.is[k] ? i + k * w.THREADS : min(i, n - 1));
     }

@@ -27,6 +27,13 @@ typedef struct qfz_gpu_links {
     uint32_t *d_u, *d_v, *d_level;
 } qfz_gpu_links;
 
+static inline void qfz_gpu_links_take(qfz_carve *carve, int64_t n, qfz_gpu_links *links)
+{
+    qfz_carve_take(carve, &links->d_u, n);
+    qfz_carve_take(carve, &links->d_v, n);
+    qfz_carve_take(carve, &links->d_level, n);
+}
+
 /* The forest of a tile; its arrays lie in the scratch memory that the caller passed. */
 typedef struct qfz_gpu_forest {
     int32_t h, w, n_x; /* n_x: number of blocks in a row of blocks */

@@ -42,9 +42,8 @@ struct team {
     uint32_t first, step; /* number of its warp; number of warps */
     int lane;
 };
-} // namespace
 
-static QFZ_DEVICE team team_of_grid(void)
+QFZ_DEVICE team team_of_grid(void)
 {
     const uint32_t warps = blockDim.x / QFZ_WARP;
     return team{blockIdx.x * warps + threadIdx.x / QFZ_WARP, gridDim.x * warps,
@@ -57,76 +56,68 @@ static QFZ_DEVICE team team_of_grid(void)
     for (uint64_t base = (uint64_t)(t).first * (QFZ_WARP * EACH); base < (n);                      \
          base += (uint64_t)(t).step * (QFZ_WARP * EACH))
 
-static QFZ_DEVICE uint32_t n_vertices(const qfz_gpu_forest &f, int round)
+QFZ_DEVICE uint32_t n_vertices(const qfz_gpu_forest &f, int round)
 {
     return qfz_peek(&f.count[QFZ_COUNT_VERTICES + round]);
 }
 
-static QFZ_DEVICE uint32_t n_edges(const qfz_gpu_forest &f, int round)
+QFZ_DEVICE uint32_t n_edges(const qfz_gpu_forest &f, int round)
 {
     return qfz_peek(&f.count[QFZ_COUNT_EDGES + round]);
 }
 
-static QFZ_DEVICE uint32_t origin_of(const qfz_gpu_forest &f, int round, uint32_t v)
+QFZ_DEVICE uint32_t origin_of(const qfz_gpu_forest &f, int round, uint32_t v)
 {
     return round == 0 ? v : f.origin[round % 2][v];
 }
 
-static QFZ_DEVICE uint32_t vertex_of(const qfz_gpu_forest &f, uint32_t end)
+QFZ_DEVICE uint32_t vertex_of(const qfz_gpu_forest &f, uint32_t end)
 {
     return end & QFZ_RIM_REF ? f.rim[end & ~QFZ_RIM_REF].x : end;
 }
 
-namespace
-{
 /* An offer of one edge to both of its ends: qfz_lower() in two steps, look() and offer(), so that
  * the reads for several edges overlap. */
 struct edge_offer {
     weight key, at_x, at_y;
 };
-} // namespace
 
-static QFZ_DEVICE edge_offer look(const weight *best, uint2 ends, weight key)
+QFZ_DEVICE edge_offer look(const weight *best, uint2 ends, weight key)
 {
     return {key, *static_cast<const volatile weight *>(&best[ends.x]),
             *static_cast<const volatile weight *>(&best[ends.y])};
 }
 
-static QFZ_DEVICE void offer(weight *best, uint2 ends, const edge_offer &edge)
+QFZ_DEVICE void offer(weight *best, uint2 ends, const edge_offer &edge)
 {
     if (edge.key < edge.at_x) atomicMin(&best[ends.x], edge.key);
     if (edge.key < edge.at_y) atomicMin(&best[ends.y], edge.key);
 }
 
 /* The other end of v's lightest edge; key: the weight of that edge. */
-static QFZ_DEVICE uint32_t other_end(const qfz_gpu_forest &f, int round, uint32_t v, weight key)
+QFZ_DEVICE uint32_t other_end(const qfz_gpu_forest &f, int round, uint32_t v, weight key)
 {
     if (round == 0 && f.first_known) return f.rim[f.root[v]].x;
     const uint2 ends = f.ends[round % 2][(uint32_t)key];
     return ends.x == v ? ends.y : ends.x;
 }
 
-namespace
-{
 /* The items of a warp's chunk that it keeps: per group of 32, a bit for each lane. */
 struct kept_items {
     unsigned lanes[EACH];
 };
-} // namespace
 
 /* Reserves places after *counter for the kept items, in their order, and calls use(j, place) for
  * those of the lane. */
 template <typename USE>
-static QFZ_DEVICE void place(uint32_t *counter, const kept_items &kept, team t, USE use)
+QFZ_DEVICE void place(uint32_t *counter, const kept_items &kept, team t, USE use)
 {
     uint32_t n = 0, first = 0;
-#pragma unroll
-    for (int j = 0; j < EACH; j++)
+    QFZ_EACH (j, EACH)
         n += (uint32_t)__popc(kept.lanes[j]);
     if (t.lane == 0 && n > 0) first = qfz_add(counter, n);
     first = __shfl_sync(QFZ_ALL_LANES, first, 0);
-#pragma unroll
-    for (uint32_t j = 0; j < EACH; j++) {
+    QFZ_EACH (j, EACH) {
         const unsigned lanes = kept.lanes[j];
         if (lanes >> t.lane & 1) use(j, first + (uint32_t)__popc(lanes & ((1u << t.lane) - 1)));
         first += (uint32_t)__popc(lanes);
@@ -134,7 +125,7 @@ static QFZ_DEVICE void place(uint32_t *counter, const kept_items &kept, team t, 
 }
 
 /* The loads of a lane's items are adjacent in the code, so that they overlap. */
-static QFZ_DEVICE void hook(const qfz_gpu_forest &f, int round, team t)
+QFZ_DEVICE void hook(const qfz_gpu_forest &f, int round, team t)
 {
     const weight *const best = f.best[round % 2];
     const uint32_t n = n_vertices(f, round);
@@ -145,17 +136,13 @@ static QFZ_DEVICE void hook(const qfz_gpu_forest &f, int round, team t)
         weight key[EACH], of_other[EACH];
         uint32_t other[EACH];
         kept_items roots;
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++)
+        QFZ_EACH (j, EACH)
             key[j] = first_v + j * QFZ_WARP < n ? best[first_v + j * QFZ_WARP] : NO_WEIGHT;
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++)
+        QFZ_EACH (j, EACH)
             if (key[j] != NO_WEIGHT) other[j] = other_end(f, round, first_v + j * QFZ_WARP, key[j]);
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++)
+        QFZ_EACH (j, EACH)
             if (key[j] != NO_WEIGHT) of_other[j] = best[other[j]];
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++) {
+        QFZ_EACH (j, EACH) {
             /* Of two vertices that chose the same edge, the first is the root. */
             const uint32_t v = first_v + j * QFZ_WARP;
             const bool picks = key[j] != NO_WEIGHT;
@@ -175,16 +162,14 @@ static QFZ_DEVICE void hook(const qfz_gpu_forest &f, int round, team t)
 /* Replaces the words of a lane's vertices by those of their roots, while other threads do the same
  * for other vertices.  A word only advances towards its root, so a stale word is on the same path.
  * A path ends at a root, because along a path each vertex's edge is lighter than the one before. */
-static QFZ_DEVICE void go_to_roots(uint32_t *root, uint32_t first_v, uint32_t (&word)[EACH])
+QFZ_DEVICE void go_to_roots(uint32_t *root, uint32_t first_v, uint32_t (&word)[EACH])
 {
     for (bool on = true; on;) {
         uint32_t next[EACH];
         on = false;
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++)
+        QFZ_EACH (j, EACH)
             next[j] = word[j] & ROOT ? word[j] : qfz_peek(&root[word[j]]);
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++) {
+        QFZ_EACH (j, EACH) {
             if (!(word[j] & ROOT))
                 *static_cast<volatile uint32_t *>(&root[first_v + j * QFZ_WARP]) = next[j];
             on |= !(next[j] & ROOT);
@@ -193,7 +178,7 @@ static QFZ_DEVICE void go_to_roots(uint32_t *root, uint32_t first_v, uint32_t (&
     }
 }
 
-static QFZ_DEVICE void settle(const qfz_gpu_forest &f, int round, team t)
+QFZ_DEVICE void settle(const qfz_gpu_forest &f, int round, team t)
 {
     const uint32_t n = n_vertices(f, round);
     EACH_CHUNK(t, n, base)
@@ -201,24 +186,20 @@ static QFZ_DEVICE void settle(const qfz_gpu_forest &f, int round, team t)
         const uint32_t first_v = (uint32_t)base + (uint32_t)t.lane;
         uint32_t word[EACH], level[EACH], origin[EACH], own[EACH];
         bool hooked[EACH]; /* false: a root, which may hook itself in a later round */
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++) {
+        QFZ_EACH (j, EACH) {
             const uint32_t v = first_v + j * QFZ_WARP;
             word[j] = v < n ? qfz_peek(&f.root[v]) : ROOT | ENDED;
             level[j] = v < n ? (uint32_t)(f.best[round % 2][v] >> 32) : 0;
             own[j] = v < n ? origin_of(f, round, v) : 0;
         }
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++)
+        QFZ_EACH (j, EACH)
             hooked[j] = !(word[j] & ROOT);
         go_to_roots(f.root, first_v, word);
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++)
+        QFZ_EACH (j, EACH)
             origin[j] = hooked[j] && word[j] != (ROOT | ENDED)
                             ? f.origin[(round + 1) % 2][word[j] & ~ROOT]
                             : 0;
-#pragma unroll
-        for (uint32_t j = 0; j < EACH; j++) {
+        QFZ_EACH (j, EACH) {
             const bool ended = word[j] == (ROOT | ENDED);
             if (first_v + j * QFZ_WARP >= n || (!ended && !hooked[j])) continue;
             f.up[own[j]] = ended ? make_uint2(QFZ_UP_ROOT, 0)
@@ -227,24 +208,20 @@ static QFZ_DEVICE void settle(const qfz_gpu_forest &f, int round, team t)
     }
 }
 
-namespace
-{
 /* The edges of a lane in a chunk; their loads overlap. */
 struct some_edges {
     uint2 ends[EACH];
     uint32_t level[EACH];
 };
-} // namespace
 
 /* Reads a lane's edges, from `first` on, and replaces their ends by their numbers in the next
  * round. Past the end of the list, both ends of an edge are one vertex. */
 template <bool SETTLED>
-static QFZ_DEVICE void rename(const qfz_gpu_forest &f, int round, uint64_t first, uint32_t n,
-                              some_edges &some)
+QFZ_DEVICE void rename(const qfz_gpu_forest &f, int round, uint64_t first, uint32_t n,
+                       some_edges &some)
 {
     const int now = round % 2;
-#pragma unroll
-    for (int j = 0; j < EACH; j++) {
+    QFZ_EACH (j, EACH) {
         const uint64_t e = first + (uint64_t)(j * QFZ_WARP);
         some.ends[j] = e < n ? f.ends[now][e] : make_uint2(0, 0);
         some.level[j] = e < n ? qfz_edge_level(f, now, e) : 0;
@@ -252,26 +229,23 @@ static QFZ_DEVICE void rename(const qfz_gpu_forest &f, int round, uint64_t first
 #pragma unroll
     for (int j = 0; j < EACH && round == 0; j++)
         some.ends[j] = make_uint2(vertex_of(f, some.ends[j].x), vertex_of(f, some.ends[j].y));
-#pragma unroll
-    for (int j = 0; j < EACH; j++)
+    QFZ_EACH (j, EACH)
         some.ends[j] = make_uint2(f.root[some.ends[j].x], f.root[some.ends[j].y]);
     for (bool on = !SETTLED; on;) {
         on = false;
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
+        QFZ_EACH (j, EACH) {
             uint2 &ends = some.ends[j];
             if (!(ends.x & ROOT)) ends.x = qfz_peek(&f.root[ends.x]);
             if (!(ends.y & ROOT)) ends.y = qfz_peek(&f.root[ends.y]);
             on |= !(ends.x & ends.y & ROOT);
         }
     }
-#pragma unroll
-    for (int j = 0; j < EACH; j++)
+    QFZ_EACH (j, EACH)
         some.ends[j] = make_uint2(some.ends[j].x & ~ROOT, some.ends[j].y & ~ROOT);
 }
 
 /* SETTLED: the words of all vertices are those of their roots; otherwise rename() follows paths. */
-template <bool SETTLED> static QFZ_DEVICE void join(const qfz_gpu_forest &f, int round, team t)
+template <bool SETTLED> QFZ_DEVICE void join(const qfz_gpu_forest &f, int round, team t)
 {
     const int next = 1 - round % 2;
     const uint32_t n = n_edges(f, round);
@@ -280,8 +254,7 @@ template <bool SETTLED> static QFZ_DEVICE void join(const qfz_gpu_forest &f, int
         some_edges some;
         kept_items kept;
         rename<SETTLED>(f, round, base + (uint64_t)t.lane, n, some);
-#pragma unroll
-        for (int j = 0; j < EACH; j++)
+        QFZ_EACH (j, EACH)
             kept.lanes[j] = __ballot_sync(QFZ_ALL_LANES, some.ends[j].x != some.ends[j].y);
         edge_offer offers[EACH];
         place(&f.count[QFZ_COUNT_EDGES + round + 1], kept, t, [&](uint32_t j, uint32_t at) {
@@ -290,15 +263,14 @@ template <bool SETTLED> static QFZ_DEVICE void join(const qfz_gpu_forest &f, int
             f.ends[next][at] = some.ends[j];
             qfz_set_edge_level(f, next, at, some.level[j]);
         });
-#pragma unroll
-        for (int j = 0; j < EACH; j++)
+        QFZ_EACH (j, EACH)
             if (some.ends[j].x != some.ends[j].y) offer(f.best[next], some.ends[j], offers[j]);
     }
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-static __global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links external)
+__global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links external)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < QFZ_COUNTERS) f.count[i] = i == QFZ_COUNT_EDGES ? (uint32_t)external.n : 0;
@@ -312,7 +284,7 @@ static __global__ void k_begin(qfz_gpu_forest f, qfz_gpu_links external)
 
 /* Without first_known: replaces ends that are indices into forest.rim by vertices, and offers every
  * edge for the first round. */
-static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
+__global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
 {
     const uint32_t n = n_edges(f, 0);
     const uint64_t step = (uint64_t)gridDim.x * THREADS;
@@ -326,25 +298,25 @@ static __global__ void __launch_bounds__(THREADS) k_name(qfz_gpu_forest f)
 }
 
 /* True if the graph is left to the last launch, and no round of the whole grid follows. */
-static QFZ_DEVICE bool is_left(const qfz_gpu_forest &f, int round)
+QFZ_DEVICE bool is_left(const qfz_gpu_forest &f, int round)
 {
     return n_vertices(f, round) <= FEW && n_edges(f, round) <= EDGES_AT_LAST;
 }
 
-static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
+__global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     k_hook(qfz_gpu_forest f, int round)
 {
     qfz_await_launches();
     if (!is_left(f, round)) hook(f, round, team_of_grid());
 }
 
-static __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
+__global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
 {
     qfz_await_launches();
     if (!is_left(f, round)) settle(f, round, team_of_grid());
 }
 
-static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
+__global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
 {
     qfz_await_launches();
     if (!is_left(f, round)) join<true>(f, round, team_of_grid());
@@ -352,7 +324,7 @@ static __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int r
 
 /* Both steps in one launch: join follows paths that are not settled yet.  Not for the first round,
  * in which join may write levels to memory from which settle reads best[]. */
-static __global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_forest f, int round)
+__global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_forest f, int round)
 {
     qfz_await_launches();
     if (is_left(f, round)) return;
@@ -362,8 +334,6 @@ static __global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_fore
 
 /* ---- The last vertices ----------------------------------------------------------------------- */
 
-namespace
-{
 /* Shared memory of the last launch.  Vertices keep their numbers of the round in which it starts.
  */
 struct last_memory {
@@ -399,8 +369,7 @@ static QFZ_DEVICE void find_pairs(const qfz_gpu_forest &f, last_memory &m, int r
     for (uint32_t base = threadIdx.x; base < n_e; base += TAIL_EACH * TAIL_THREADS) {
         uint2 ends[TAIL_EACH];
         uint32_t level[TAIL_EACH];
-#pragma unroll
-        for (uint32_t k = 0; k < TAIL_EACH; k++) {
+        QFZ_EACH (k, TAIL_EACH) {
             const uint32_t e = min(base + k * TAIL_THREADS, n_e - 1);
             ends[k] = f.ends[round % 2][e];
             level[k] = qfz_edge_level(f, round % 2, e);
@@ -408,8 +377,7 @@ static QFZ_DEVICE void find_pairs(const qfz_gpu_forest &f, last_memory &m, int r
 #pragma unroll
         for (int k = 0; k < TAIL_EACH && round == 0; k++)
             ends[k] = make_uint2(vertex_of(f, ends[k].x), vertex_of(f, ends[k].y));
-#pragma unroll
-        for (int k = 0; k < TAIL_EACH; k++) {
+        QFZ_EACH (k, TAIL_EACH) {
             const uint32_t u = max(ends[k].x, ends[k].y), v = min(ends[k].x, ends[k].y);
             if (u != v) /* in the first round both ends may be one vertex */
                 qfz_lower(&m.pair[u * (u - 1) / 2 + v], level[k]);
@@ -465,7 +433,7 @@ static QFZ_DEVICE void finish(const qfz_gpu_forest &f, last_memory &m, int round
 }
 
 /* n_rounds: the number of rounds that were launched before. */
-static __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int n_rounds)
+__global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int n_rounds)
 {
     qfz_await_launches();
     QFZ_SHARED(last_memory, m);

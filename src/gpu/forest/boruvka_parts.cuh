@@ -5,7 +5,6 @@
 
 #include "gpu/forest/boruvka.cuh"
 #include "gpu/device/launch.cuh"
-#include "gpu/device/peek.cuh"
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 enum {

@@ -70,9 +70,7 @@ static void carve_omega(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *c
 
 static void carve_levels(qfz_gpu_group *group, qfz_carve *carve)
 {
-    qfz_carve_take(carve, &group->found.d_u, group->n);
-    qfz_carve_take(carve, &group->found.d_v, group->n);
-    qfz_carve_take(carve, &group->found.d_level, group->n);
+    qfz_gpu_links_take(carve, group->n, &group->found);
     qfz_carve_take(carve, &group->d_n_found, 1);
     group->d_border = qfz_carve_bytes(carve, qfz_gpu_border_links_bytes(1, (int32_t)group->n));
 }
@@ -235,14 +233,11 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool down, qfz_gpu_group *group)
 {
     qfz_omega_room *const room = &group->room;
-    const dim3 block(QFZ_OMEGA_THREADS),
-        marks = qfz_omega_grid(gpu, room->forest.w),
-        all = qfz_omega_grid(gpu, group->n + all_of(&group->events));
     QFZ_TRY(qfz_omega_set_rule(gpu, rule, room));
     QFZ_TRY(qfz_omega_send_limits(gpu, rule, room));
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
     QFZ_TRY(qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands));
-    QFZ_TRY(qfz_launch(gpu, k_begin, all, block, 0, *group));
-    QFZ_TRY(qfz_launch(gpu, k_clear_marks, marks, block, 0, *group, down));
+    QFZ_TRY(qfz_omega_launch(gpu, k_begin, group->n + all_of(&group->events), *group));
+    QFZ_TRY(qfz_omega_launch(gpu, k_clear_marks, room->forest.w, *group, down));
     return qfz_omega_solve(gpu, &room->forest, &room->values, &room->graph, NULL);
 }

@@ -119,13 +119,13 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 qfz_status qfz_gpu_group_regions(qfz_gpu *gpu, const qfz_gpu_group *group, uint32_t n_own)
 {
-    const dim3 block(QFZ_OMEGA_THREADS), grid = qfz_omega_grid(gpu, group->n + 1);
     uint32_t *const n_before = group->d_n_before, *const new_before = group->d_new_before;
-    QFZ_TRY(qfz_launch(gpu, k_climb, grid, block, 0, *group));
-    QFZ_TRY(qfz_launch(gpu, k_name, grid, block, 0, *group));
-    QFZ_TRY(qfz_launch(gpu, k_find_firsts, grid, block, 0, *group));
-    QFZ_TRY(qfz_launch(gpu, k_flag, grid, block, 0, *group));
-    QFZ_TRY(qfz_gpu_scan(gpu, group->d_scan, n_before, n_before, group->n + 1));
-    QFZ_TRY(qfz_gpu_scan(gpu, group->d_scan, new_before, new_before, group->n + 1));
-    return qfz_launch(gpu, k_number, grid, block, 0, *group, n_own);
+    const int64_t n = group->n + 1;
+    QFZ_TRY(qfz_omega_launch(gpu, k_climb, n, *group));
+    QFZ_TRY(qfz_omega_launch(gpu, k_name, n, *group));
+    QFZ_TRY(qfz_omega_launch(gpu, k_find_firsts, n, *group));
+    QFZ_TRY(qfz_omega_launch(gpu, k_flag, n, *group));
+    QFZ_TRY(qfz_gpu_scan(gpu, group->d_scan, n_before, n_before, n));
+    QFZ_TRY(qfz_gpu_scan(gpu, group->d_scan, new_before, new_before, n));
+    return qfz_omega_launch(gpu, k_number, n, *group, n_own);
 }

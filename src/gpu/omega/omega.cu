@@ -173,24 +173,21 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room,
     const qfz_gpu_forest *const forest = &room->forest;
     const qfz_omega_graph *const g = &room->graph;
     const int64_t n_px = (int64_t)forest->h * forest->w;
-    const int64_t n_ring = qfz_ring_size(forest->h, forest->w);
-    const dim3 block(QFZ_OMEGA_THREADS), vertices = qfz_omega_grid(gpu, g->vertex_room),
-                                         ring = qfz_omega_grid(gpu, n_ring),
-                                         all = qfz_omega_grid(gpu, g->vertex_room + g->record_room);
-    QFZ_TRY(qfz_launch(gpu, k_find_regions, vertices, block, 0, *g));
+    const int64_t n_ring = qfz_ring_size(forest->h, forest->w), n = g->vertex_room;
+    const int64_t n_parts = n + g->record_room;
+    QFZ_TRY(qfz_omega_launch(gpu, k_find_regions, n, *g));
     if (d_border_region) {
         uint32_t *const d_border_of = room->d_border_of;
-        QFZ_TRY(
-            qfz_launch(gpu, k_begin_border_regions, vertices, block, 0, *g, n_ring, d_border_of));
-        QFZ_TRY(qfz_launch(gpu, k_find_border_regions, ring, block, 0, *forest, *g, d_border_region,
-                           d_border_of));
-        QFZ_TRY(qfz_launch(gpu, k_use_border_regions, vertices, block, 0, *g, d_border_of));
+        QFZ_TRY(qfz_omega_launch(gpu, k_begin_border_regions, n, *g, n_ring, d_border_of));
+        QFZ_TRY(qfz_omega_launch(gpu, k_find_border_regions, n_ring, *forest, *g, d_border_region,
+                                 d_border_of));
+        QFZ_TRY(qfz_omega_launch(gpu, k_use_border_regions, n, *g, d_border_of));
     }
-    QFZ_TRY(qfz_launch(gpu, k_find_firsts, all, block, 0, *g));
-    QFZ_TRY(qfz_launch(gpu, k_name_parts, all, block, 0, *g));
+    QFZ_TRY(qfz_omega_launch(gpu, k_find_firsts, n_parts, *g));
+    QFZ_TRY(qfz_omega_launch(gpu, k_name_parts, n_parts, *g));
     return qfz_launch(gpu, k_name_pixels,
-                      dim3(qfz_launch_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)), block, 0, *g,
-                      n_px, d_root);
+                      dim3(qfz_launch_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)),
+                      dim3(QFZ_OMEGA_THREADS), 0, *g, n_px, d_root);
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
@@ -218,9 +215,8 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     qfz_gpu_edges edges;
     QFZ_TRY(qfz_gpu_edges_make(gpu, image, rule, room->d_edge_levels, &edges));
     if (has_greatest_level(rule, edges.max_level))
-        QFZ_TRY(qfz_launch(gpu, k_lower_greatest, dim3(qfz_launch_blocks(n_px, QFZ_OMEGA_THREADS)),
-                           dim3(QFZ_OMEGA_THREADS), 0, *image, qfz_n_dirs(rule),
-                           room->d_edge_levels));
+        QFZ_TRY(qfz_launch_each(gpu, k_lower_greatest, n_px, QFZ_OMEGA_THREADS, *image,
+                                qfz_n_dirs(rule), room->d_edge_levels));
     return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
 }
 

@@ -9,47 +9,15 @@
 
 #include "gpu/omega/omega_parts.cuh"
 
-/* level << 32 | ring pixel: the level at which the pixel joins the vertex */
-typedef unsigned long long qfz_omega_representative;
-
-static const qfz_omega_representative QFZ_OMEGA_NO_RING = ~(qfz_omega_representative)0;
-
-struct qfz_omega_summary_view {
-    qfz_omega_representative
-        *representatives; /* per vertex; QFZ_OMEGA_NO_RING: none below `after` */
-    uint32_t *level[2];   /* levels of events, sorted from one array to the other */
-    uint32_t *source[2];  /* their items */
-    uint32_t *vertex;     /* by number, of events of several parts: the vertex, */
-    void *lo, *hi;        /* and the range */
-    uint32_t *counts;     /* QFZ_OMEGA_N_... */
-    int64_t event_room;
-};
-
-static inline qfz_omega_summary_view qfz_omega_view_of(const qfz_omega_room *room)
-{
-    qfz_omega_summary_view s = {};
-    s.representatives = room->d_representatives;
-    for (int i = 0; i < 2; i++) {
-        s.level[i] = room->d_level[i];
-        s.source[i] = room->d_source[i];
-    }
-    s.vertex = room->d_joined_vertex;
-    s.lo = room->d_joined_lo;
-    s.hi = room->d_joined_hi;
-    s.counts = room->d_counts;
-    s.event_room = room->event_room;
-    return s;
-}
-
 /* ---- Vertices that reach the ring ------------------------------------------------------------ */
 
-QFZ_DEVICE bool qfz_omega_reaches_ring(const qfz_omega_summary_view &s, uint32_t v)
+QFZ_DEVICE bool qfz_omega_reaches_ring(const qfz_omega_events &s, uint32_t v)
 {
     return s.representatives[v] != QFZ_OMEGA_NO_RING;
 }
 
 /* The least level of an event of vertex v, which reaches the ring. */
-QFZ_DEVICE uint32_t qfz_omega_least_level(const qfz_omega_summary_view &s, uint32_t v)
+QFZ_DEVICE uint32_t qfz_omega_least_level(const qfz_omega_events &s, uint32_t v)
 {
     return (uint32_t)(s.representatives[v] >> 32);
 }
@@ -70,8 +38,8 @@ struct qfz_omega_item {
     qfz_omega_item_kind kind;
 };
 
-QFZ_DEVICE qfz_omega_item qfz_omega_item_of(const qfz_omega_graph &g,
-                                            const qfz_omega_summary_view &s, uint32_t i)
+QFZ_DEVICE qfz_omega_item qfz_omega_item_of(const qfz_omega_graph &g, const qfz_omega_events &s,
+                                            uint32_t i)
 {
     const uint32_t n_vertices = *g.n_vertices, n_records = *g.n_records;
     if (i < n_records) {
@@ -105,8 +73,7 @@ QFZ_DEVICE bool qfz_omega_merges(const qfz_omega_values &values, const qfz_omega
 /* The level of an item's event: both the item and the representative have joined y.  QFZ_NONE: the
  * item has no event. */
 QFZ_DEVICE uint32_t qfz_omega_event_level(const qfz_omega_values &values, const qfz_omega_graph &g,
-                                          const qfz_omega_summary_view &s,
-                                          const qfz_omega_item &item)
+                                          const qfz_omega_events &s, const qfz_omega_item &item)
 {
     if (item.y == QFZ_NONE) return QFZ_NONE;
     const uint32_t least = qfz_omega_least_level(s, item.y), level = max(item.level, least);
@@ -133,12 +100,12 @@ QFZ_DEVICE uint2 qfz_omega_item_range(const qfz_omega_values &values, const qfz_
 
 /* The same of several parts of one level; there is one band. */
 QFZ_DEVICE uint2 qfz_omega_joined_range(const qfz_omega_values &values, const qfz_omega_graph &g,
-                                        const qfz_omega_summary_view &s, const qfz_omega_item &item)
+                                        const qfz_omega_events &s, const qfz_omega_item &item)
 {
     const uint32_t e = item.i - *g.n_records - 2 * *g.n_vertices;
     return make_uint2(values.read(s.lo, e), values.read(s.hi, e));
 }
 
 /* Makes the events of all items, except for those that widen nothing.  counts has their number; if
- * that is above event_room, not all are there. */
+ * that is above their room, not all are there. */
 qfz_status qfz_omega_thin(qfz_gpu *gpu, const qfz_omega_room *room);

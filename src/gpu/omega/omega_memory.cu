@@ -49,7 +49,7 @@ static void carve_steps(qfz_omega_room *room, int64_t n_ring, qfz_carve *carve)
     qfz_carve_take(&bisection, &g->held, g->vertex_room);
     qfz_carve_take(&regions, &g->region_first, g->vertex_room + n_ring);
     qfz_carve_take(&regions, &room->d_border_of, g->vertex_room);
-    qfz_carve_take(&summary, &room->d_representatives, g->vertex_room);
+    qfz_carve_take(&summary, &room->events.representatives, g->vertex_room);
     qfz_carve_take(&summary, &room->d_best, g->vertex_room);
     const qfz_carve *const steps[] = {&bisection, &regions, &summary};
     for (const qfz_carve *step : steps)
@@ -74,7 +74,7 @@ void qfz_omega_carve_graph(qfz_omega_room *room, const qfz_rule *rule, int64_t n
     qfz_carve_take(carve, &g->n_listed, QFZ_OMEGA_PASSES + 2);
     g->n_wide = g->n_listed + QFZ_OMEGA_PASSES + 1;
     qfz_carve_take(carve, &g->n_records, 1);
-    qfz_carve_take(carve, &room->d_counts, QFZ_OMEGA_COUNTS);
+    qfz_carve_take(carve, &room->events.counts, QFZ_OMEGA_COUNTS);
     carve_steps(room, n_ring, carve);
 }
 
@@ -89,22 +89,21 @@ void qfz_omega_carve_lists(qfz_omega_graph *g, int64_t n, qfz_carve *carve)
 
 void qfz_omega_carve_links(qfz_omega_room *room, int32_t h, int32_t w, qfz_carve *carve)
 {
-    uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
-    for (uint32_t **part : links)
-        qfz_carve_take(carve, part, qfz_ring_size(h, w));
+    qfz_gpu_links_take(carve, qfz_ring_size(h, w), &room->links);
     room->d_links_scratch = qfz_carve_bytes(carve, qfz_gpu_border_links_bytes(h, w));
 }
 
 void qfz_omega_carve_events(qfz_omega_room *room, const qfz_rule *rule, int64_t n, qfz_carve *carve)
 {
     const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    room->event_room = n;
+    qfz_omega_events *const events = &room->events;
+    events->room = n;
     for (int i = 0; i < 2; i++) {
-        qfz_carve_take(carve, &room->d_level[i], n);
-        qfz_carve_take(carve, &room->d_source[i], n);
+        qfz_carve_take(carve, &events->level[i], n);
+        qfz_carve_take(carve, &events->source[i], n);
     }
-    qfz_carve_take(carve, &room->d_joined_vertex, n);
-    void **const ends[] = {&room->d_joined_lo, &room->d_joined_hi, &room->d_lo, &room->d_hi};
+    qfz_carve_take(carve, &events->vertex, n);
+    void **const ends[] = {&events->lo, &events->hi, &room->d_lo, &room->d_hi};
     for (void **end : ends)
         *end = qfz_carve_bytes(carve, bytes);
     room->d_sort = qfz_carve_bytes(carve, qfz_gpu_sort_bytes(n));
@@ -179,7 +178,7 @@ uint32_t qfz_gpu_omega_events(const qfz_rule *rule, int32_t h, int32_t w)
     qfz_omega_room room = {};
     qfz_carve c = {};
     carve(&room, rule, h, w, &c);
-    return (uint32_t)room.event_room;
+    return (uint32_t)room.events.room;
 }
 
 qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,

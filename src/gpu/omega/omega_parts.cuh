@@ -81,9 +81,14 @@ enum { QFZ_OMEGA_THREADS = 256 };
 
 static inline dim3 qfz_omega_grid(const qfz_gpu *gpu, int64_t n)
 {
-    const unsigned most = (unsigned)gpu->n_sms * 8,
-                   wanted = qfz_launch_blocks(n, QFZ_OMEGA_THREADS);
-    return dim3(wanted < most ? wanted : most);
+    return qfz_launch_grid(gpu, n, QFZ_OMEGA_THREADS, 8);
+}
+
+/* Launches a kernel that loops over at most n items. */
+template <typename... P, typename... A>
+static inline qfz_status qfz_omega_launch(qfz_gpu *gpu, void (*kernel)(P...), int64_t n, A... args)
+{
+    return qfz_launch(gpu, kernel, qfz_omega_grid(gpu, n), dim3(QFZ_OMEGA_THREADS), 0, args...);
 }
 
 /* For each i below n: appends i to a list unless word(i) is QFZ_NONE, by put(place in the list, i,
@@ -200,7 +205,7 @@ QFZ_DEVICE void qfz_raise(uint32_t *word, uint32_t value)
 /* Upper bound of the passes of omega_thin.cu, for levels of 32 bits. */
 enum { QFZ_OMEGA_THIN_PASSES = 128 };
 
-/* Indices into d_counts: links below `after`, events, items that may have events, links of any
+/* Indices into counts: links below `after`, events, items that may have events, links of any
  * level, vertices. */
 enum {
     QFZ_OMEGA_N_LINKS = 0,
@@ -214,6 +219,23 @@ enum {
     QFZ_OMEGA_COUNTS = QFZ_OMEGA_THIN_EVENTS + QFZ_OMEGA_THIN_PASSES + 1
 };
 
+/* level << 32 | ring pixel: the level at which the pixel joins the vertex */
+typedef unsigned long long qfz_omega_representative;
+
+static const qfz_omega_representative QFZ_OMEGA_NO_RING = ~(qfz_omega_representative)0;
+
+/* The range events of a summary (omega_events.cuh). */
+struct qfz_omega_events {
+    qfz_omega_representative
+        *representatives; /* per vertex; QFZ_OMEGA_NO_RING: none below `after` */
+    uint32_t *level[2];   /* levels of events, sorted from one array to the other */
+    uint32_t *source[2];  /* their items */
+    uint32_t *vertex;     /* by number, of events of several parts: the vertex, */
+    void *lo, *hi;        /* and the range */
+    uint32_t *counts;     /* QFZ_OMEGA_N_... */
+    int64_t room;
+};
+
 /* The content of the scratch memory (omega_memory.cu). */
 struct qfz_omega_room {
     qfz_gpu_forest forest;
@@ -225,12 +247,8 @@ struct qfz_omega_room {
     uint32_t *d_border_of; /* per vertex: the border region of the region that ends there */
 
     /* Summaries (omega_summary.cu). */
-    int64_t event_room;
-    unsigned long long *d_representatives, *d_best; /* d_best: the forest's, for border links */
-    uint32_t *d_level[2], *d_source[2];
-    uint32_t *d_joined_vertex; /* of events of several parts (omega_events.cuh) */
-    void *d_joined_lo, *d_joined_hi;
-    uint32_t *d_counts; /* QFZ_OMEGA_N_... */
+    qfz_omega_events events;
+    unsigned long long *d_best; /* the forest's, for border links */
     void *d_lo, *d_hi, *d_links_scratch, *d_sort;
     qfz_gpu_links links;
 };

@@ -16,7 +16,7 @@
 #include "gpu/omega/omega_events.cuh"
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_begin(qfz_omega_graph g, qfz_omega_summary_view s)
+    k_begin(qfz_omega_graph g, qfz_omega_events s)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
  * upwards. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_choose_representatives(qfz_gpu_forest f, qfz_omega_graph g, const uint8_t *valid,
-                             qfz_omega_summary_view s)
+                             qfz_omega_events s)
 {
     QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
     {
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* Makes the events of at most n items from `first` on. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_collect(qfz_omega_values values, qfz_omega_graph g, qfz_omega_summary_view s, uint32_t first,
+    k_collect(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s, uint32_t first,
               uint32_t n)
 {
     const auto level_of = [&](uint64_t i) {
@@ -69,8 +69,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* Writes the ranges of events in one band; for the first band their ring pixels, too. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_store(qfz_omega_values values, qfz_omega_graph g, qfz_omega_summary_view s, int band,
-            int sorted, qfz_gpu_ranges ranges)
+    k_store(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s, int band, int sorted,
+            qfz_gpu_ranges ranges)
 {
     const uint32_t n = s.counts[QFZ_OMEGA_N_EVENTS];
     QFZ_OMEGA_EACH(e, n)
@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* Counts the links up to alpha; links are in ascending order. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_count_links(qfz_omega_graph g, qfz_omega_summary_view s, const uint32_t *__restrict__ level)
+    k_count_links(qfz_omega_graph g, qfz_omega_events s, const uint32_t *__restrict__ level)
 {
     const uint32_t n = s.counts[QFZ_OMEGA_N_ALL_LINKS];
     QFZ_OMEGA_EACH(i, n)
@@ -102,53 +102,41 @@ qfz_status qfz_omega_summary_links(qfz_gpu *gpu, const qfz_rule *rule, const uin
 {
     const qfz_omega_graph *const g = &room->graph;
     const qfz_gpu_forest *const forest = &room->forest;
-    const qfz_omega_summary_view s = qfz_omega_view_of(room);
-    const dim3 block(QFZ_OMEGA_THREADS),
-        ring = qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w));
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(room->d_counts, 0,
-                                           QFZ_OMEGA_COUNTS * sizeof *room->d_counts, gpu->stream));
-    QFZ_TRY(qfz_launch(gpu, k_begin, qfz_omega_grid(gpu, g->vertex_room), block, 0, *g, s));
-    QFZ_TRY(qfz_launch(gpu, k_choose_representatives, ring, block, 0, *forest, *g, d_valid, s));
+    const qfz_omega_events *const s = &room->events;
+    const int64_t n_ring = qfz_ring_size(forest->h, forest->w);
+    QFZ_TRY(qfz_gpu_fill(gpu, s->counts, 0, QFZ_OMEGA_COUNTS));
+    QFZ_TRY(qfz_omega_launch(gpu, k_begin, g->vertex_room, *g, *s));
+    QFZ_TRY(qfz_omega_launch(gpu, k_choose_representatives, n_ring, *forest, *g, d_valid, *s));
     if (rule->omega) QFZ_TRY(qfz_omega_thin(gpu, room));
     QFZ_TRY(qfz_gpu_border_links(gpu, forest, room->d_links_scratch, &room->links,
-                                 room->d_counts + QFZ_OMEGA_N_ALL_LINKS));
-    return qfz_launch(gpu, k_count_links, ring, block, 0, *g, s, room->links.d_level);
+                                 s->counts + QFZ_OMEGA_N_ALL_LINKS));
+    return qfz_omega_launch(gpu, k_count_links, n_ring, *g, *s, room->links.d_level);
 }
 
 /* The forest's memory may be events by now, so the number of vertices is a copy. */
 qfz_status qfz_omega_summary_part(qfz_gpu *gpu, uint32_t first, uint32_t n, qfz_omega_room *room)
 {
-    uint32_t *const d_n = room->d_counts + QFZ_OMEGA_N_EVENTS;
-    room->graph.n_vertices = room->d_counts + QFZ_OMEGA_N_VERTICES;
-    QFZ_TRY_CUDA(gpu->err, cudaMemsetAsync(d_n, 0, sizeof *d_n, gpu->stream));
-    return qfz_launch(gpu, k_collect, qfz_omega_grid(gpu, n), dim3(QFZ_OMEGA_THREADS), 0,
-                      room->values, room->graph, qfz_omega_view_of(room), first, n);
-}
-
-static int bits_of(uint32_t number)
-{
-    int bits = 1;
-    while (bits < 32 && number >> bits)
-        bits++;
-    return bits;
+    const qfz_omega_events *const s = &room->events;
+    room->graph.n_vertices = s->counts + QFZ_OMEGA_N_VERTICES;
+    QFZ_TRY(qfz_gpu_fill(gpu, s->counts + QFZ_OMEGA_N_EVENTS, 0, 1));
+    return qfz_omega_launch(gpu, k_collect, n, room->values, room->graph, *s, first, n);
 }
 
 qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
                                     qfz_omega_room *room, qfz_gpu_ranges *ranges)
 {
     int sorted = 0;
-    room->graph.n_vertices = room->d_counts + QFZ_OMEGA_N_VERTICES;
-    const qfz_omega_summary_view s = qfz_omega_view_of(room);
+    const qfz_omega_events *const s = &room->events;
+    room->graph.n_vertices = s->counts + QFZ_OMEGA_N_VERTICES;
     if (n > 0)
-        QFZ_TRY(qfz_gpu_sort_pairs(gpu, room->d_sort, room->d_level, room->d_source, n, 0,
-                                   bits_of(room->graph.after), &sorted));
-    *ranges =
-        qfz_gpu_ranges{room->d_source[1 - sorted], room->d_level[sorted], room->d_lo, room->d_hi};
+        QFZ_TRY(qfz_gpu_sort_pairs(gpu, room->d_sort, s->level, s->source, n, 0,
+                                   qfz_gpu_key_bits(room->graph.after), &sorted));
+    *ranges = qfz_gpu_ranges{s->source[1 - sorted], s->level[sorted], room->d_lo, room->d_hi};
     for (int band = 0; band < rule->n_bands; band++) {
         if (rule->omega && rule->n_bands > 1)
             QFZ_TRY(qfz_omega_spread(gpu, &room->values, &room->graph, band));
-        QFZ_TRY(qfz_launch(gpu, k_store, qfz_omega_grid(gpu, n), dim3(QFZ_OMEGA_THREADS), 0,
-                           room->values, room->graph, s, band, sorted, *ranges));
+        QFZ_TRY(qfz_omega_launch(gpu, k_store, n, room->values, room->graph, *s, band, sorted,
+                                 *ranges));
     }
     return QFZ_OK;
 }
@@ -165,7 +153,7 @@ qfz_status qfz_gpu_omega_links(qfz_gpu *gpu, const qfz_gpu_image *image, const q
     QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph, NULL));
     QFZ_TRY(qfz_omega_summary_links(gpu, rule, image->d_valid, &room));
     *links = room.links;
-    *d_n = room.d_counts;
+    *d_n = room.events.counts;
     return QFZ_OK;
 }
 

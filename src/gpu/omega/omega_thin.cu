@@ -21,7 +21,7 @@
 enum { JOINED = 32 };
 
 /* A pass has the levels of y from least + before + 1 to least + reach, or from least on in the
- * first pass; `least` is the least level of an event of y.  Lists are complete up to event_room
+ * first pass; `least` is the least level of an event of y.  Lists are complete up to events.room
  * items; a pass whose list is not looks at all items. */
 namespace
 {
@@ -37,7 +37,7 @@ struct thin_pass {
 /* ---- Merge ----------------------------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_merge(qfz_omega_values values, qfz_omega_graph g, qfz_omega_summary_view s)
+    k_merge(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s)
 {
     QFZ_OMEGA_EACH(i, (uint64_t)*g.n_records + *g.n_vertices)
     {
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* The range of a vertex begins with that of its own pixels. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_begin_ranges(qfz_omega_graph g, qfz_omega_summary_view s)
+    k_begin_ranges(qfz_omega_graph g, qfz_omega_events s)
 {
     const uint32_t n = *g.n_vertices;
     QFZ_OMEGA_EACH(v, n)
@@ -87,11 +87,10 @@ static QFZ_DEVICE bool is_known(const qfz_omega_values &values, const qfz_omega_
 }
 
 /* An event, as far as there is room for it; returns its place. */
-static QFZ_DEVICE uint32_t put_event(const qfz_omega_summary_view &s, uint32_t source,
-                                     uint32_t level)
+static QFZ_DEVICE uint32_t put_event(const qfz_omega_events &s, uint32_t source, uint32_t level)
 {
     const uint32_t to = atomicAdd(&s.counts[QFZ_OMEGA_N_EVENTS], 1);
-    if (to >= s.event_room) return to;
+    if (to >= s.room) return to;
     s.level[0][to] = level;
     s.source[0][to] = source;
     return to;
@@ -108,7 +107,7 @@ struct candidate {
 
 /* Item i, unless an earlier pass or the range of its vertex excludes it. */
 static QFZ_DEVICE candidate candidate_of(const qfz_omega_values &values, const qfz_omega_graph &g,
-                                         const qfz_omega_summary_view &s, const thin_pass &pass,
+                                         const qfz_omega_events &s, const thin_pass &pass,
                                          uint32_t i)
 {
     candidate c = {qfz_omega_item_of(g, s, i), 0, 0};
@@ -127,11 +126,10 @@ static QFZ_DEVICE candidate candidate_of(const qfz_omega_values &values, const q
 /* Calls use(candidate) for all candidates; lists those for which use() returns true. */
 template <typename USE>
 static QFZ_DEVICE void each_candidate(const qfz_omega_values &values, const qfz_omega_graph &g,
-                                      const qfz_omega_summary_view &s, const thin_pass &pass,
-                                      USE use)
+                                      const qfz_omega_events &s, const thin_pass &pass, USE use)
 {
     const uint32_t n_listed = *pass.n_listed;
-    const bool complete = pass.number > 0 && n_listed <= s.event_room;
+    const bool complete = pass.number > 0 && n_listed <= s.room;
     const uint64_t all = (uint64_t)*g.n_records + 2 * (uint64_t)*g.n_vertices;
     const auto stays = [&](uint64_t place) {
         const uint32_t i = complete ? pass.list[place] : (uint32_t)place;
@@ -140,7 +138,7 @@ static QFZ_DEVICE void each_candidate(const qfz_omega_values &values, const qfz_
     };
     qfz_omega_append(complete ? (uint64_t)n_listed : all, pass.n_next, stays,
                      [&](uint32_t to, uint64_t, uint32_t i) {
-                         if (to < s.event_room) pass.next[to] = i;
+                         if (to < s.room) pass.next[to] = i;
                      });
 }
 
@@ -153,7 +151,7 @@ static QFZ_DEVICE void widen(const qfz_omega_values &values, const qfz_omega_gra
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_pick(qfz_omega_values values, qfz_omega_graph g, qfz_omega_summary_view s, thin_pass pass)
+    k_pick(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s, thin_pass pass)
 {
     each_candidate(values, g, s, pass, [&](const candidate &c) {
         if (c.item.kind == QFZ_OMEGA_ATTACHED && c.above > pass.reach) return true;
@@ -165,7 +163,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 /* All ranges that may be compared with that of y while it grows are of this level or a higher one.
  */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_join(qfz_omega_values values, qfz_omega_graph g, qfz_omega_summary_view s, thin_pass pass)
+    k_join(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s, thin_pass pass)
 {
     const uint32_t n_items = *g.n_records + 2 * *g.n_vertices;
     each_candidate(values, g, s, pass, [&](const candidate &c) {
@@ -176,7 +174,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
             atomicExch(&g.vertex[y].tried, pass.number) == pass.number)
             return false; /* y has its event of this level */
         const uint32_t to = put_event(s, 0, c.level);
-        if (to >= s.event_room) return false;
+        if (to >= s.room) return false;
         s.source[0][to] = n_items + to;
         s.vertex[to] = y;
         return false;
@@ -185,9 +183,9 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* The new events: those of single parts widen the range of y, and joined ones get that range. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_widen(qfz_omega_values values, qfz_omega_graph g, qfz_omega_summary_view s, thin_pass pass)
+    k_widen(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s, thin_pass pass)
 {
-    const uint32_t n = (uint32_t)min((int64_t)s.counts[QFZ_OMEGA_N_EVENTS], s.event_room),
+    const uint32_t n = (uint32_t)min((int64_t)s.counts[QFZ_OMEGA_N_EVENTS], s.room),
                    before = pass.n_events_before[0];
     if (blockIdx.x == 0 && threadIdx.x == 0) pass.n_events_before[1] = n;
     QFZ_OMEGA_EACH(place, n - before)
@@ -212,33 +210,31 @@ static uint32_t next_reach(uint32_t reach, uint32_t after)
 static qfz_status run_pass(qfz_gpu *gpu, const qfz_omega_room *room, const thin_pass *pass)
 {
     const qfz_omega_graph *const g = &room->graph;
-    const qfz_omega_summary_view s = qfz_omega_view_of(room);
-    const dim3 grid = qfz_omega_grid(gpu, qfz_omega_events_of(g)), block(QFZ_OMEGA_THREADS);
+    const int64_t n = qfz_omega_events_of(g);
     const bool joins = pass->number > 0 && pass->reach - pass->before == 1;
-    QFZ_TRY(qfz_launch(gpu, joins ? k_join : k_pick, grid, block, 0, room->values, *g, s, *pass));
+    QFZ_TRY(
+        qfz_omega_launch(gpu, joins ? k_join : k_pick, n, room->values, *g, room->events, *pass));
     if (pass->reach == QFZ_NONE) return QFZ_OK;
-    return qfz_launch(gpu, k_widen, grid, block, 0, room->values, *g, s, *pass);
+    return qfz_omega_launch(gpu, k_widen, n, room->values, *g, room->events, *pass);
 }
 
 qfz_status qfz_omega_thin(qfz_gpu *gpu, const qfz_omega_room *room)
 {
     const qfz_omega_graph *const g = &room->graph;
-    const qfz_omega_summary_view s = qfz_omega_view_of(room);
-    const dim3 block(QFZ_OMEGA_THREADS), all = qfz_omega_grid(gpu, qfz_omega_events_of(g)),
-                                         vertices = qfz_omega_grid(gpu, g->vertex_room);
+    const qfz_omega_events &s = room->events;
     uint32_t *const lists[2] = {s.level[1], s.source[1]};
     thin_pass pass = {};
-    QFZ_TRY(qfz_launch(gpu, k_merge, all, block, 0, room->values, *g, s));
+    QFZ_TRY(qfz_omega_launch(gpu, k_merge, qfz_omega_events_of(g), room->values, *g, s));
     if (room->values.n_bands == 1)
-        QFZ_TRY(qfz_launch(gpu, k_begin_ranges, vertices, block, 0, *g, s));
+        QFZ_TRY(qfz_omega_launch(gpu, k_begin_ranges, g->vertex_room, *g, s));
     else
         pass.reach = QFZ_NONE;
     for (;; pass.number++) {
         pass.list = lists[pass.number % 2];
         pass.next = lists[(pass.number + 1) % 2];
-        pass.n_listed = room->d_counts + QFZ_OMEGA_THIN_LISTED + pass.number;
-        pass.n_next = room->d_counts + QFZ_OMEGA_THIN_LISTED + pass.number + 1;
-        pass.n_events_before = room->d_counts + QFZ_OMEGA_THIN_EVENTS + pass.number;
+        pass.n_listed = s.counts + QFZ_OMEGA_THIN_LISTED + pass.number;
+        pass.n_next = s.counts + QFZ_OMEGA_THIN_LISTED + pass.number + 1;
+        pass.n_events_before = s.counts + QFZ_OMEGA_THIN_EVENTS + pass.number;
         QFZ_TRY(run_pass(gpu, room, &pass));
         if (pass.reach == QFZ_NONE) return QFZ_OK;
         pass.before = pass.reach;

@@ -9,7 +9,7 @@
 #include "gpu/published/connect.cuh"
 #include "gpu/device/edge_reader.cuh"
 #include "gpu/device/launch.cuh"
-#include "gpu/published/canonical_tree.cuh"
+#include "gpu/published/connect_tile.cuh"
 
 /* A thread handles EACH nodes, so that their loads overlap. */
 enum { BLOCK = 256, EACH = 4, WORD_BITS = 32 };

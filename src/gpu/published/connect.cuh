@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connect.cuh - CONNECT of the paper (canonical_tree.cuh): merges two chains of ancestors into one,
+/* connect.cuh - CONNECT of the paper (connect_tile.cuh): merges two chains of ancestors into one,
  * while other threads merge chains that overlap.
  *
  * A node's link holds its parent and the parent's level in one word, so that both change at once.

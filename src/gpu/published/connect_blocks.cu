@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* connect_blocks.cu - versions 1 and 2 of the paper (canonical_tree.cuh): a kernel builds the tree
+/* connect_blocks.cu - versions 1 and 2 of the paper (connect_tile.cuh): a kernel builds the tree
  * of a block of pixels in shared memory, and kernels insert the edges across vertical, then
  * horizontal seams. In version 1 every edge is a node, and each pixel begins as the chain of its
  * edges. In version 2 an edge becomes a node only if it is neither residual nor redundant. */
@@ -8,7 +8,7 @@
 #include "gpu/published/connect.cuh"
 #include "gpu/device/edge_reader.cuh"
 #include "gpu/device/launch.cuh"
-#include "gpu/published/canonical_tree.cuh"
+#include "gpu/published/connect_tile.cuh"
 
 enum { TREE_W = 32, SEAM_BLOCK = 256 };
 

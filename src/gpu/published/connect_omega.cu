@@ -68,9 +68,7 @@ static void carve_summary(omega_room *room, const qfz_rule *rule, int64_t n_ring
 {
     const int64_t n = room->event_room;
     const size_t bytes = (size_t)n * qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    uint32_t **const links[] = {&room->links.d_u, &room->links.d_v, &room->links.d_level};
-    for (uint32_t **part : links)
-        qfz_carve_take(c, part, n_ring);
+    qfz_gpu_links_take(c, n_ring, &room->links);
     qfz_carve_take(c, &room->has_event, bit_words(room));
     for (int i = 0; i < 2; i++) {
         qfz_carve_take(c, &room->d_level[i], n);

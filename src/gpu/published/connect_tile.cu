@@ -248,22 +248,6 @@ static void cut(const qfz_gpu_edges *edges, int64_t n_external, void *d_memory, 
     carve(edges->connectivity, edges->h, edges->w, qfz_gpu_is_narrow(edges), n_external, &c, room);
 }
 
-template <typename T, typename OUT>
-static qfz_status read_saliency(qfz_gpu *gpu, const qfz_connect_tree *tree,
-                                const qfz_edge_reader<T> &reader, int n_dirs, OUT *d_saliency)
-{
-    return qfz_connect_launch(gpu, k_saliency<T, OUT>, tree->n_px, *tree, reader, n_dirs,
-                              d_saliency);
-}
-
-template <typename T>
-static qfz_status find_largest(qfz_gpu *gpu, const levels_room *room,
-                               const qfz_edge_reader<T> &reader, int n_dirs, uint32_t *d_largest)
-{
-    return qfz_connect_launch(gpu, k_find_largest<T>, room->tree.n_px, room->tree, reader, n_dirs,
-                              room->d_rep, d_largest);
-}
-
 qfz_status qfz_connect_saliency(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edges *edges,
                                 const qfz_gpu_links *external, qfz_connect_phase last,
                                 void *d_memory, void **d_saliency)
@@ -275,9 +259,14 @@ qfz_status qfz_connect_saliency(qfz_gpu *gpu, qfz_gpu_connect version, const qfz
     QFZ_TRY(qfz_connect_build(gpu, version, edges, UINT32_MAX, external, last, &room.tree));
     if (last < QFZ_CONNECT_READ) return QFZ_OK;
     return qfz_with_reader(edges, UINT32_MAX, [&](const auto &reader) {
+        typedef typename std::decay_t<decltype(reader)>::type T;
+        const auto read = [&](auto kernel, auto *d_out) {
+            return qfz_connect_launch(gpu, kernel, room.tree.n_px, room.tree, reader, n_dirs,
+                                      d_out);
+        };
         return qfz_gpu_is_narrow(edges)
-                   ? read_saliency(gpu, &room.tree, reader, n_dirs, (uint16_t *)room.d_saliency)
-                   : read_saliency(gpu, &room.tree, reader, n_dirs, (uint32_t *)room.d_saliency);
+                   ? read(k_saliency<T, uint16_t>, (uint16_t *)room.d_saliency)
+                   : read(k_saliency<T, uint32_t>, (uint32_t *)room.d_saliency);
     });
 }
 
@@ -292,6 +281,8 @@ qfz_status qfz_connect_ring_links(qfz_gpu *gpu, qfz_gpu_connect version, const q
     if (!d_largest) return QFZ_OK;
     QFZ_TRY(qfz_gpu_fill(gpu, d_largest, 0, 1));
     return qfz_with_reader(edges, UINT32_MAX, [&](const auto &reader) {
-        return find_largest(gpu, &room, reader, edges->connectivity / 2, d_largest);
+        typedef typename std::decay_t<decltype(reader)>::type T;
+        return qfz_connect_launch(gpu, k_find_largest<T>, room.tree.n_px, room.tree, reader,
+                                  edges->connectivity / 2, room.d_rep, d_largest);
     });
 }

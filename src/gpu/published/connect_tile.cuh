@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* connect_tile.cuh - methods connect-v1 and connect-v2 for tiles: saliency, (alpha,
- * omega)-components and boundary summaries, read from the tree of Carlinet, Kaci, Blin, An
- * alpha-tree algorithm for massively parallel architectures (IEEE TIP 2025).
+/* connect_tile.cuh - methods connect-v1 and connect-v2, of Carlinet, Kaci, Blin, An alpha-tree
+ * algorithm for massively parallel architectures (IEEE TIP 2025): the canonical alpha-tree of a
+ * tile, and saliency, (alpha, omega)-components and boundary summaries read from a tree. Beyond the
+ * paper: levels of 32 bits, several bands, floats, invalid pixels, external links.
  *
  * A tile is what is resident together on one GPU.  The paper's tiles are its blocks: their trees
- * are built in shared memory and joined in place by CONNECT along their borders
- * (connect_blocks.cu).  External links, which stand for all that is outside the tile, are inserted
- * into the tree by CONNECT, too.  Then flattening replaces every parent by the last node of its
- * level.
+ * are built in shared memory and joined in place along their borders, by CONNECT (connect.cuh).
+ * Every pixel is a node of level 0; every edge may become a node of the edge's level. Version 1
+ * inserts every edge. Version 2 tests an edge first and skips it if it is residual (its pixels are
+ * joined at its level already) or redundant (a node of its level exists there). External links,
+ * which stand for all that is outside the tile, are inserted by CONNECT, too.  Then flattening
+ * replaces every parent by the last node of its level; for the canonical tree, canonicalization
+ * (canonical_tree.cu) removes aliases and nodes with one child and numbers the rest.
+ *
+ * Memory: 8 bytes a node while the tree grows, that is 24 a pixel 4-connected and 40 8-connected; 3
+ * bits a node more for canonicalization.
  *
  * Of the flattened tree is read:
  *   - the minimax level of two pixels, the saliency of an edge: the level at which the ways up from
@@ -16,14 +23,10 @@
  *     representative; where the representative changes on the way up from a ring pixel, there is a
  *     link;
  *   - the range of values of each node, and with it the highest node of each pixel that is within
- *     omega.
- *
- * Beyond the paper: levels of 32 bits, several bands, floats, invalid pixels, external links. All
- * functions launch kernels on gpu->stream and do not synchronise. */
+ *     omega. */
 #pragma once
 
 #include "gpu/omega/omega.cuh"
-#include "gpu/published/canonical_tree.cuh"
 
 /* The phases of the paper's tables, in order; a function ends after the one that it is given. */
 typedef enum qfz_connect_phase {
@@ -32,6 +35,24 @@ typedef enum qfz_connect_phase {
     QFZ_CONNECT_FLATTEN,
     QFZ_CONNECT_READ
 } qfz_connect_phase;
+
+/* ---- The tree -------------------------------------------------------------------------------- */
+
+typedef enum qfz_gpu_connect { QFZ_CONNECT_V1 = 1, QFZ_CONNECT_V2 } qfz_gpu_connect;
+
+size_t qfz_gpu_tree_bytes(int connectivity, int32_t h, int32_t w);
+
+/* Makes the tree: d_parent and d_level, with room for 2 * h * w entries each, become a qfz_tree
+ * (qfz.h) of *d_n_nodes nodes. Edges of levels above alpha_level are left out. d_scratch has
+ * qfz_gpu_tree_bytes(). */
+qfz_status qfz_gpu_tree(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edges *edges,
+                        uint32_t alpha_level, void *d_scratch, uint32_t *d_parent,
+                        uint32_t *d_level, uint32_t *d_n_nodes);
+
+/* The first step, which fills d_links: one word a node (connect.cuh). is_local: only the trees of
+ * blocks are built, and no edge across their seams is inserted. */
+qfz_status qfz_gpu_connect_trees(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gpu_edges *edges,
+                                 uint32_t alpha_level, bool is_local, uint64_t *d_links);
 
 /* ---- Saliency -------------------------------------------------------------------------------- */
 

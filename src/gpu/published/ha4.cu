@@ -293,9 +293,8 @@ template <typename WORD>
 static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_segments *in, qfz_row_bits<WORD> *d_bits,
                               uint32_t *d_parent)
 {
-    return qfz_label_source(gpu, in, [&](const auto &source) {
-        return in->connectivity == 8 ? join_segments<WORD, true>(gpu, source, d_bits, d_parent)
-                                     : join_segments<WORD, false>(gpu, source, d_bits, d_parent);
+    return qfz_label_source(gpu, in, [&](const auto &source, auto eight) {
+        return join_segments<WORD, decltype(eight)::value>(gpu, source, d_bits, d_parent);
     });
 }
 

@@ -8,11 +8,8 @@
  * segment. */
 #include "gpu/published/ha4_features.cuh"
 
-#include <stddef.h>
-
 #include "gpu/published/ha4_parts.cuh"
 #include "gpu/device/launch.cuh"
-#include "gpu/device/pixel_type.cuh"
 #include "core/record.h"
 
 typedef unsigned long long counter; /* the 64-bit type of CUDA's atomic functions */
@@ -20,17 +17,8 @@ typedef qfz_row_bits<uint64_t> row_bits;
 
 enum { BITS = 64, BLOCK = 256, WARPS = 4, PIECE_CHUNKS = 64, PIECE = PIECE_CHUNKS * BITS };
 
-/* Word indices in a record, and of a band's words among them. */
+/* Indices of a band's words. */
 enum {
-    PIXELS = offsetof(qfz_record, pixels) / 8,
-    SUM_Y = offsetof(qfz_record, sum_y) / 8,
-    SUM_X = offsetof(qfz_record, sum_x) / 8,
-    Y0 = offsetof(qfz_record, y0) / 8,
-    X0 = offsetof(qfz_record, x0) / 8,
-    Y1 = offsetof(qfz_record, y1) / 8,
-    X1 = offsetof(qfz_record, x1) / 8,
-    AREA = offsetof(qfz_record, area) / 8,
-    BANDS = offsetof(qfz_record, bands) / 8,
     SUM = 0, /* two words, as for every integer type */
     SQUARE = 2,
     LEAST = 4, /* an order_of() value until k_finish() */
@@ -82,17 +70,17 @@ QFZ_DEVICE void add_part(const record_room &room, uint32_t region, int32_t y, in
     uint64_t *const record = room.words + (int64_t)(region - room.first) * room.record_words;
     if (WHAT & PLACE) {
         const uint64_t row = (uint64_t)(room.y0 + y), column = (uint64_t)(room.x0 + x);
-        add(record + PIXELS, own.count);
-        add(record + SUM_Y, row * own.count);
-        add(record + SUM_X, column * own.count + own.sum_x);
-        lower(record + Y0, row);
-        lower(record + X0, column + own.x0);
-        raise(record + Y1, row + 1);
-        raise(record + X1, column + own.x1);
-        if (room.areas.d_row) add(record + AREA, room.areas.d_row[y] * own.count);
+        add(record + QFZ_WORD_PIXELS, own.count);
+        add(record + QFZ_WORD_SUM_Y, row * own.count);
+        add(record + QFZ_WORD_SUM_X, column * own.count + own.sum_x);
+        lower(record + QFZ_WORD_Y0, row);
+        lower(record + QFZ_WORD_X0, column + own.x0);
+        raise(record + QFZ_WORD_Y1, row + 1);
+        raise(record + QFZ_WORD_X1, column + own.x1);
+        if (room.areas.d_row) add(record + QFZ_WORD_AREA, room.areas.d_row[y] * own.count);
     }
     if (WHAT & VALUES) {
-        uint64_t *const band = record + BANDS + room.band * BAND_WORDS;
+        uint64_t *const band = record + QFZ_HEAD_WORDS + room.band * BAND_WORDS;
         add(band + SUM, own.sum); /* below 2^63 in a tile */
         if (sizeof(T) == 4)
             add_wide(band + SQUARE, own.square[0] + (own.square[1] << 32),
@@ -112,9 +100,9 @@ __global__ void __launch_bounds__(BLOCK) k_clear(record_room room, int n_bands)
     uint64_t *const record = room.words + (int64_t)i * room.record_words;
     for (int k = 0; k < room.record_words; k++)
         record[k] = 0;
-    record[Y0] = record[X0] = INT64_MAX;
+    record[QFZ_WORD_Y0] = record[QFZ_WORD_X0] = INT64_MAX;
     for (int b = 0; b < n_bands; b++)
-        record[BANDS + b * BAND_WORDS + LEAST] = UINT32_MAX;
+        record[QFZ_HEAD_WORDS + b * BAND_WORDS + LEAST] = UINT32_MAX;
 }
 
 /* Completes the records when all parts have been added. */
@@ -124,9 +112,9 @@ __global__ void __launch_bounds__(BLOCK) k_finish(record_room room, int n_bands)
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= room.n) return;
     uint64_t *const record = room.words + (int64_t)i * room.record_words;
-    if (!room.areas.d_row) record[AREA] = room.areas.same * record[PIXELS];
+    if (!room.areas.d_row) record[QFZ_WORD_AREA] = room.areas.same * record[QFZ_WORD_PIXELS];
     for (int b = 0; b < n_bands; b++) {
-        uint64_t *const band = record + BANDS + b * BAND_WORDS;
+        uint64_t *const band = record + QFZ_HEAD_WORDS + b * BAND_WORDS;
         band[SUM + 1] = (T)-1 < (T)0 && band[SUM] >> 63 ? UINT64_MAX : 0;
         for (int k = LEAST; k <= GREATEST; k++)
             band[k] = (uint64_t)__double_as_longlong(value_of<T>((uint32_t)band[k]));

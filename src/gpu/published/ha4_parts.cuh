@@ -4,7 +4,7 @@
 #pragma once
 
 #include "gpu/published/segments.cuh"
-#include "gpu/device/value_order.cuh"
+#include "gpu/device/pixel_type.cuh"
 #include "gpu/device/warp.cuh"
 
 /* Types for sums of 32 values and their squares; those of 32 bits are summed in two halves. */

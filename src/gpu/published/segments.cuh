@@ -7,6 +7,8 @@
  * segmented images, where neighbouring segments touch. */
 #pragma once
 
+#include <type_traits>
+
 #include "gpu/published/published.cuh"
 
 /* Bit i: pixel i is valid; is joined to the pixel on its left, perhaps of the chunk before. */
@@ -244,22 +246,24 @@ QFZ_DEVICE qfz_meetings<WORD> qfz_first_meetings(qfz_meetings<WORD> all, qfz_row
             (WORD)(all.right & ~either)};
 }
 
-/* Checks the segments and calls label(source) with a source for their type. */
+/* Checks the segments and calls label(source, EIGHT) with a source for their type; EIGHT is
+ * std::true_type for eight neighbours. */
 template <typename LABEL>
 static qfz_status qfz_label_source(qfz_gpu *gpu, const qfz_gpu_segments *in, const LABEL &label)
 {
     QFZ_TRY(qfz_gpu_segments_check(gpu, in));
-    const int32_t h = in->h, w = in->w;
-    if (!in->d_values) return label(qfz_foreground{h, w, in->d_valid});
+    const auto label_any = [&](const auto &source) {
+        return in->connectivity == 8 ? label(source, std::true_type())
+                                     : label(source, std::false_type());
+    };
+    const auto label_values = [&](const auto *values) {
+        typedef std::decay_t<decltype(*values)> T;
+        return label_any(qfz_values<T>{in->h, in->w, in->d_valid, values});
+    };
+    if (!in->d_values) return label_any(qfz_foreground{in->h, in->w, in->d_valid});
     switch (qfz_type_bytes(in->type)) {
-    case 1:
-        return label(
-            qfz_values<uint8_t>{h, w, in->d_valid, static_cast<const uint8_t *>(in->d_values)});
-    case 2:
-        return label(
-            qfz_values<uint16_t>{h, w, in->d_valid, static_cast<const uint16_t *>(in->d_values)});
-    default:
-        return label(
-            qfz_values<uint32_t>{h, w, in->d_valid, static_cast<const uint32_t *>(in->d_values)});
+    case 1: return label_values(static_cast<const uint8_t *>(in->d_values));
+    case 2: return label_values(static_cast<const uint16_t *>(in->d_values));
+    default: return label_values(static_cast<const uint32_t *>(in->d_values));
     }
 }

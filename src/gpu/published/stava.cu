@@ -112,8 +112,7 @@ static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
 
 qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root)
 {
-    return qfz_label_source(gpu, segments, [&](const auto &source) {
-        return segments->connectivity == 8 ? launch<true>(gpu, source, d_root)
-                                           : launch<false>(gpu, source, d_root);
+    return qfz_label_source(gpu, segments, [&](const auto &source, auto eight) {
+        return launch<decltype(eight)::value>(gpu, source, d_root);
     });
 }

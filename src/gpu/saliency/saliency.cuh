@@ -10,6 +10,7 @@
 #pragma once
 
 #include "gpu/forest/boruvka_parts.cuh"
+#include "gpu/saliency/saliency_tile.cuh"
 #include "core/level.h"
 
 /* An entry of the list of open edges: bits 0-8 and 16-24 two vertices, counted from the block's
@@ -84,3 +85,9 @@ qfz_status qfz_saliency_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, b
                               void *d_saliency);
 qfz_status qfz_saliency_eight_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
                                     void *d_saliency);
+
+/* Fills *d_widths (saliency_widths.cu).  d_planes: the planes of saliency that the blocks have
+ * written, and zeros elsewhere; no query has followed. */
+qfz_status qfz_saliency_widths(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                               const qfz_saliency_blocks *blocks, const void *d_planes,
+                               qfz_gpu_widths *d_widths);

@@ -87,8 +87,7 @@ QFZ_DEVICE square_pair first_pair(const square &s, uint32_t rest)
 template <typename T>
 QFZ_DEVICE void raise(const query_work<T> &w, const square &s, uint32_t edges, uint32_t least)
 {
-#pragma unroll
-    for (uint32_t k = 0; k < QFZ_MAX_DIRS; k++) {
+    QFZ_EACH (k, QFZ_MAX_DIRS) {
         const uint32_t x = s.x + (k == QFZ_BELOW_LEFT ? 1 : 0);
         if (edges >> k & 1) raise_level(level_at(w.m.planes, w.place, (int)k, s.y, x), least);
     }
@@ -133,10 +132,9 @@ QFZ_DEVICE void close_first_pair(const query_work<T> &w, const uint32_t item[TOG
         pair[k] = first_pair(square_of(w, item[k]), item[k] >> EDGES);
         level[k] = meet(w.m.columns, pair[k].u, pair[k].v, &open[k]);
     }
-#pragma unroll
-    for (uint32_t k = 0; k < TOGETHER; k++) {
+    QFZ_EACH (k, TOGETHER) {
         const square s = square_of(w, item[k]);
-        const uint32_t all = k < n ? item[k] >> EDGES : 0,
+        const uint32_t all = (uint32_t)k < n ? item[k] >> EDGES : 0,
                        edges = open[k] ? 0 : pair[k].edges & all;
         raise(w, s, edges, level[k]);
         postpone(w, s, all & ~edges);
@@ -200,8 +198,7 @@ QFZ_DEVICE void list_squares(query_memory<T> &m, const uint32_t two[5], uint32_t
     uint32_t some = edges | edges >> 8;
     some = (some | some >> 4) & 0xf * ONES;
     uint32_t at = qfz_take(&m.n_open, (uint32_t)__popc(some));
-#pragma unroll
-    for (uint32_t i = 0; i < 8; i++) {
+    QFZ_EACH (i, 8) {
         const uint32_t row = i / 2, column = i % 2, bit = row + 16 * column;
         /* gathers four bits that are four places apart; no two products overlap */
         const uint32_t mask = (edges >> bit & 0x1111u) * 0x1248u & 0xfu << EDGES;
@@ -214,8 +211,7 @@ template <typename T> QFZ_DEVICE void list_open(query_memory<T> &m, const uint32
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP, y = threadIdx.x / QFZ_WARP * ROWS;
     static_assert(ROWS == 4, "gone through at once");
-#pragma unroll
-    for (uint32_t j = 0; j < (uint32_t)ROWS; j++)
+    QFZ_EACH (j, ROWS)
         reinterpret_cast<uint32_t *>(m.vertex)[(y + j) * (VERTEX_PITCH / 2) + lane] = two[j];
     list_squares(m, two, y);
 }
@@ -225,8 +221,7 @@ template <typename T> QFZ_DEVICE void close_list(const query_work<T> &w)
     const uint32_t n = w.m.n_open, lane = threadIdx.x % QFZ_WARP;
     for (uint32_t i = threadIdx.x; i - lane < n; i += TOGETHER * THREADS) {
         uint32_t item[TOGETHER];
-#pragma unroll
-        for (uint32_t k = 0; k < TOGETHER; k++)
+        QFZ_EACH (k, TOGETHER)
             item[k] = w.m.open[min(i + k * THREADS, n - 1)];
         close_first_pair(w, item, i < n ? (n - i + THREADS - 1) / THREADS : 0);
     }

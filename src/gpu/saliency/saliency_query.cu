@@ -85,12 +85,10 @@ QFZ_DEVICE void close_edges(const query_work<T> &w, const uint32_t edge[N], uint
 {
     uint32_t level[N];
     bool open[N];
-#pragma unroll
-    for (uint32_t k = 0; k < N; k++)
+    QFZ_EACH (k, N)
         level[k] = meet(w.m.columns, column_u(edge[k]), column_v(edge[k]), &open[k]);
-#pragma unroll
-    for (uint32_t k = 0; k < N; k++) {
-        if (k >= n) continue;
+    QFZ_EACH (k, N) {
+        if ((uint32_t)k >= n) continue;
         raise_level(level_at(w, edge[k]), level[k]);
         if (open[k]) postpone(w, edge[k]);
     }
@@ -169,8 +167,7 @@ struct some_edges {
 static QFZ_DEVICE void fetch(const uint32_t *__restrict__ items, uint32_t base, uint32_t n,
                              some_edges &some)
 {
-#pragma unroll
-    for (uint32_t k = 0; k < AT_ONCE; k++)
+    QFZ_EACH (k, AT_ONCE)
         some.edge[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
 }
 

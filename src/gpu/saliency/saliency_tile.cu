@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* saliency_tile.cu - lays out the memory of a tile's saliency, and launches its steps in order. */
-#include "gpu/saliency/saliency_tile.cuh"
-
 #include "gpu/saliency/saliency.cuh"
-#include "gpu/saliency/saliency_widths.cuh"
 
 static void carve_ring(qfz_gpu_forest *f, qfz_carve *room)
 {

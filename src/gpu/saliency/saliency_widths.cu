@@ -6,7 +6,7 @@
  * edge of a hook is among them; so the greatest of these values is the greatest level of the
  * block's hooks.  Of the graph of all blocks the hooks are counted. */
 #include "gpu/device/launch.cuh"
-#include "gpu/saliency/saliency_widths.cuh"
+#include "gpu/saliency/saliency.cuh"
 
 enum { THREADS = 256 };
 

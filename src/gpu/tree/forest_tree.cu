@@ -93,19 +93,6 @@ static __global__ void __launch_bounds__(THREADS)
     tree.d_other_level[k] = (uint32_t)(pair & (((uint64_t)1 << tree.level_bits) - 1));
 }
 
-static int bits_of(uint32_t value)
-{
-    int bits = 0;
-    while (value >> bits)
-        if (++bits == 32) break;
-    return bits;
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* The layout: data of blocks and vertices; the forest; pairs, and everything whose size depends on
@@ -135,14 +122,14 @@ static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
     qfz_carve_take(&result, &tree->d_node, n);
     qfz_carve_take(&result, &tree->d_other_parent, n);
     qfz_carve_take(&result, &tree->d_other_level, n);
-    room->used = larger(room->used, result.used);
+    room->used = max(room->used, result.used);
     qfz_carve_take(room, &tree->d_pairs[1], n);
     qfz_carve_take(room, &tree->d_source[0], n + 1);
     qfz_carve_take(room, &tree->d_source[1], n + 1);
-    tree->d_sort = qfz_carve_bytes(room, larger(qfz_gpu_scan_bytes(n + 1), qfz_gpu_sort_bytes(n)));
+    tree->d_sort = qfz_carve_bytes(room, max(qfz_gpu_scan_bytes(n + 1), qfz_gpu_sort_bytes(n)));
     qfz_carve_take(&result, &tree->d_inside_parent, counts->inside);
     tree->d_inside_level = qfz_carve_bytes(&result, counts->inside * level_bytes);
-    room->used = larger(room->used, result.used);
+    room->used = max(room->used, result.used);
 }
 
 static size_t level_bytes(const qfz_gpu_edges *edges)
@@ -160,7 +147,7 @@ size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_
     (void)qfz_carve_bytes(&forest, qfz_gpu_forest_bytes(edges, 0));
     (void)qfz_carve_bytes(&forest, level_bytes(edges));
     carve_pairs(&tree, edges, counts, &room);
-    return larger(room.used, forest.used);
+    return max(room.used, forest.used);
 }
 
 qfz_gpu_tree_counts qfz_gpu_tree_counts_usual(const qfz_gpu_edges *edges)
@@ -192,7 +179,7 @@ qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, u
     tree->pair_room = (int64_t)((scratch_bytes - room.used) / sizeof *tree->d_pairs[0]);
     qfz_carve_take(&room, &tree->d_pairs[0], tree->pair_room);
     tree->alpha_level = alpha_level;
-    tree->level_bits = bits_of(edges->max_level < alpha_level ? edges->max_level : alpha_level);
+    tree->level_bits = qfz_gpu_key_bits(min(edges->max_level, alpha_level));
     QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_forest, &tree->forest));
     const dim3 grid(qfz_launch_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
     QFZ_TRY(qfz_launch(gpu, k_name_vertices, grid, block, 0, *tree));
@@ -209,7 +196,7 @@ static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
     QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0,
                        tree->d_source[0], counts->pairs));
     QFZ_TRY(qfz_gpu_sort_pairs(gpu, tree->d_sort, tree->d_pairs, tree->d_source, n, 0,
-                               tree->level_bits + bits_of(counts->vertices), &in));
+                               tree->level_bits + qfz_gpu_key_bits(counts->vertices), &in));
     if (in == 1) return QFZ_OK;
     QFZ_TRY_CUDA(gpu->err, cudaMemcpyAsync(tree->d_pairs[1], tree->d_pairs[0],
                                            (size_t)n * sizeof *tree->d_pairs[0],

@@ -163,8 +163,7 @@ template <typename WORK> static QFZ_DEVICE bool is_outer(const WORK &w, uint32_t
 template <typename KEY> static QFZ_DEVICE void name_components(tree_work<KEY> &w)
 {
     uint32_t up[EACH_COMPS];
-#pragma unroll
-    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
+    QFZ_EACH (j, EACH_COMPS) {
         const uint32_t c = threadIdx.x + j * THREADS;
         if (c >= w.n) break;
         const KEY own = w.m.hook[c];
@@ -178,8 +177,7 @@ template <typename KEY> static QFZ_DEVICE void name_components(tree_work<KEY> &w
         w.open |= 1u << (EACH + j);
     }
     __syncthreads();
-#pragma unroll
-    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
+    QFZ_EACH (j, EACH_COMPS) {
         const uint32_t c = threadIdx.x + j * THREADS;
         if (w.open >> (EACH + j) & 1) w.m.hook[c] = (w.m.hook[c] & ~(KEY)0xffff) | up[j];
     }
@@ -256,15 +254,13 @@ template <typename KEY> static QFZ_DEVICE void place_queue(tree_work<KEY> &w)
     for (uint32_t j = 0; threadIdx.x + j * THREADS < n; j++)
         open |= 1u << j;
     for (uint32_t round = 1;; round++) {
-#pragma unroll
-        for (uint32_t j = 0; j < (uint32_t)QUEUE_EACH; j++) {
+        QFZ_EACH (j, QUEUE_EACH) {
             if (!(open >> j & 1)) continue;
             const KEY pair = w.m.queue[threadIdx.x + j * THREADS];
             claim(&w.m.table[of::place(pair, round)], pair);
         }
         if (!__syncthreads_or(open != 0)) return;
-#pragma unroll
-        for (uint32_t j = 0; j < (uint32_t)QUEUE_EACH; j++) {
+        QFZ_EACH (j, QUEUE_EACH) {
             if (!(open >> j & 1)) continue;
             const KEY pair = w.m.queue[threadIdx.x + j * THREADS];
             const uint32_t i = of::place(pair, round);
@@ -312,12 +308,10 @@ template <typename KEY> static QFZ_DEVICE void list_pairs(tree_work<KEY> &w)
 {
     enum { TABLE_EACH = TABLE / THREADS };
     uint32_t used = 0;
-#pragma unroll
-    for (uint32_t j = 0; j < (uint32_t)TABLE_EACH; j++)
+    QFZ_EACH (j, TABLE_EACH)
         used |= (w.m.table[threadIdx.x + j * THREADS] != ~(KEY)0 ? 1u : 0u) << j;
     uint32_t at = qfz_take(&w.m.n_all, (uint32_t)__popc(used));
-#pragma unroll
-    for (uint32_t j = 0; j < (uint32_t)TABLE_EACH; j++)
+    QFZ_EACH (j, TABLE_EACH)
         if (used >> j & 1) w.m.list_comp[at++] = (uint16_t)(threadIdx.x + j * THREADS);
     __syncthreads();
 }
