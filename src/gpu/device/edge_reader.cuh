@@ -1,10 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* edge_reader.cuh - reads the level of one edge, from any form of edges (image.cuh). */
+/* edge_reader.cuh - which edges a tile has, and the level of one edge, from any form of edges
+ * (image.cuh). */
 #pragma once
 
 #include <type_traits>
 
+#include "core/host_device.h"
 #include "gpu/device/image.cuh"
+
+/* The step from the first pixel of an edge in direction d to the second. */
+QFZ_HOST_AND_DEVICE int32_t qfz_step_y(int d)
+{
+    return d == QFZ_RIGHT ? 0 : 1;
+}
+QFZ_HOST_AND_DEVICE int32_t qfz_step_x(int d)
+{
+    return d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
+}
+
+/* The pixels of a tile; valid: NULL, or 0 where a pixel is invalid. */
+struct qfz_pixel_grid {
+    int32_t h, w;
+    const uint8_t *valid;
+
+    /* True if the edge from pixel p in direction d has both ends in the tile, and both valid. */
+    __host__ __device__ bool has_edge(int64_t p, int d) const
+    {
+        const int64_t y = p / w + qfz_step_y(d), x = p % w + qfz_step_x(d);
+        if (y >= h || x < 0 || x >= w) return false;
+        return !valid || (valid[p] && valid[y * w + x]);
+    }
+};
 
 /* T: uint8_t or uint16_t for a band of pixels, uint32_t for planes of levels. */
 template <typename T> struct qfz_edge_reader {
@@ -17,7 +43,7 @@ template <typename T> struct qfz_edge_reader {
     /* The pixel index of the second pixel of an edge in direction d, less that of the first. */
     QFZ_DEVICE int32_t beyond(int d) const
     {
-        return (d == QFZ_RIGHT ? 0 : w) + (d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1);
+        return qfz_step_y(d) * w + qfz_step_x(d);
     }
 
     /* The level of the edge of pixel p in direction d; any value if there is no such edge. */
@@ -33,8 +59,7 @@ template <typename T> struct qfz_edge_reader {
      * most alpha_level. */
     QFZ_DEVICE bool read(int32_t y, int32_t x, int d, uint32_t *level) const
     {
-        const int32_t dy = d == QFZ_RIGHT ? 0 : 1;
-        const int32_t dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
+        const int32_t dy = qfz_step_y(d), dx = qfz_step_x(d);
         if (y + dy >= h || x + dx < 0 || x + dx >= w) return false;
         const int64_t p = (int64_t)y * w + x, q = p + (int64_t)dy * w + dx;
         if (valid && !(__ldg(valid + p) && __ldg(valid + q))) return false;

@@ -6,6 +6,7 @@
  * own stream.  Pixels and results are copied within the device.  Only counts go to the host, and
  * validity where the host has to widen levels. */
 #include "core/memory.h"
+#include "gpu/device/edge_reader.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/engine/worker.cuh"
 
@@ -45,31 +46,22 @@ size_t n_px(const qfz_worker *worker)
     return (size_t)worker->image.h * (size_t)worker->image.w;
 }
 
+qfz_pixel_grid grid_of(const qfz_worker *worker)
+{
+    return {worker->image.h, worker->image.w, worker->image.d_valid};
+}
+
 /* ---- Kernels --------------------------------------------------------------------------------- */
-
-/* The image that levels belong to.  valid: NULL, or 0 where a pixel is invalid. */
-struct edge_grid {
-    int32_t h, w;
-    int n_dirs;
-    const uint8_t *valid;
-
-    /* True if the edge from pixel p in direction d has both ends in the image, and both valid. */
-    QFZ_DEVICE bool has(int64_t p, int d) const
-    {
-        const int64_t y = p / w + (d > 0), x = p % w + (d == 0 || d == 2) - (d == 3);
-        if (y >= h || x < 0 || x >= w) return false;
-        return !valid || (valid[p] && valid[y * w + x]);
-    }
-};
 
 /* Level 65535 of 16 bits stands for "no edge" too, which has 32 bits here. */
 __global__ void __launch_bounds__(BLOCK)
-    k_widen_levels(edge_grid grid, const uint16_t *__restrict__ narrow, uint32_t *__restrict__ wide)
+    k_widen_levels(qfz_pixel_grid grid, int n_dirs, const uint16_t *__restrict__ narrow,
+                   uint32_t *__restrict__ wide)
 {
     const int64_t n = (int64_t)grid.h * grid.w, i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= n * grid.n_dirs) return;
+    if (i >= n * n_dirs) return;
     const uint32_t level = narrow[i];
-    wide[i] = level == UINT16_MAX && !grid.has(i % n, (int)(i / n)) ? QFZ_NONE : level;
+    wide[i] = level == UINT16_MAX && !grid.has_edge(i % n, (int)(i / n)) ? QFZ_NONE : level;
 }
 
 __global__ void __launch_bounds__(BLOCK)
@@ -81,14 +73,14 @@ __global__ void __launch_bounds__(BLOCK)
 
 /* Bit d: the edge in direction d exists and has a level of at most alpha_level. */
 __global__ void __launch_bounds__(BLOCK)
-    k_joins(edge_grid grid, const uint32_t *__restrict__ levels, uint32_t alpha_level,
-            uint8_t *__restrict__ joins)
+    k_joins(qfz_pixel_grid grid, int n_dirs, const uint32_t *__restrict__ levels,
+            uint32_t alpha_level, uint8_t *__restrict__ joins)
 {
     const int64_t n = (int64_t)grid.h * grid.w, p = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     if (p >= n) return;
     unsigned bits = 0;
-    for (int d = 0; d < grid.n_dirs; d++)
-        bits |= (unsigned)(levels[d * n + p] <= alpha_level && grid.has(p, d)) << d;
+    for (int d = 0; d < n_dirs; d++)
+        bits |= (unsigned)(levels[d * n + p] <= alpha_level && grid.has_edge(p, d)) << d;
     joins[p] = (uint8_t)bits;
 }
 
@@ -151,11 +143,9 @@ qfz_status qfz_device_load_cut(qfz_worker *worker, const qfz_image *image, const
     QFZ_TRY(begin(worker, stream, err));
     QFZ_TRY(begin_tile(worker, &tile, err));
     QFZ_TRY(copy_valid(worker, &tile));
-    const edge_grid grid = {worker->image.h, worker->image.w, qfz_n_dirs(worker->spec.rule),
-                            worker->image.d_valid};
-    QFZ_TRY(qfz_launch(&worker->gpu, k_joins, dim3(qfz_launch_blocks((int64_t)n_px(worker), BLOCK)),
-                       dim3(BLOCK), 0, grid, levels, alpha_level,
-                       static_cast<uint8_t *>(worker->d_pixels)));
+    QFZ_TRY(qfz_launch_each(&worker->gpu, k_joins, (int64_t)n_px(worker), BLOCK, grid_of(worker),
+                            qfz_n_dirs(worker->spec.rule), levels, alpha_level,
+                            static_cast<uint8_t *>(worker->d_pixels)));
     return end(worker, stream);
 }
 
@@ -196,12 +186,10 @@ qfz_status qfz_device_paint(qfz_worker *worker, int band, const void *invalid, v
 
 static qfz_status widen_levels(qfz_worker *worker, uint32_t *levels)
 {
-    const edge_grid grid = {worker->image.h, worker->image.w, qfz_n_dirs(worker->spec.rule),
-                            worker->image.d_valid};
-    return qfz_launch(&worker->gpu, k_widen_levels,
-                      dim3(qfz_launch_blocks((int64_t)n_px(worker) * grid.n_dirs, BLOCK)),
-                      dim3(BLOCK), 0, grid,
-                      static_cast<const uint16_t *>(worker->levels.d_saliency), levels);
+    const int n_dirs = qfz_n_dirs(worker->spec.rule);
+    return qfz_launch_each(&worker->gpu, k_widen_levels, (int64_t)n_px(worker) * n_dirs, BLOCK,
+                           grid_of(worker), n_dirs,
+                           static_cast<const uint16_t *>(worker->levels.d_saliency), levels);
 }
 
 qfz_status qfz_device_saliency(qfz_worker *worker, uint32_t *levels, void *stream, qfz_error *err)
@@ -218,47 +206,25 @@ qfz_status qfz_device_saliency(qfz_worker *worker, uint32_t *levels, void *strea
     return end(worker, stream);
 }
 
-static qfz_status copy_forest_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level,
-                                   int64_t *n_nodes)
+static qfz_status clear(qfz_worker *worker, void *d_level, size_t bytes)
 {
-    const qfz_gpu_forest_tree *const tree = &worker->trees.tree;
-    const size_t px = n_px(worker), word = sizeof *parent;
-    qfz_gpu_tree_counts counts;
-    QFZ_TRY(qfz_worker_down(worker, &counts, tree->d_counts, sizeof counts));
-    const size_t n_inside = counts.inside, first = px + n_inside, n_others = counts.others;
-    QFZ_TRY(copy(worker, parent, tree->d_parent, px * word));
-    QFZ_TRY(copy(worker, parent + px, tree->d_inside_parent, n_inside * word));
-    QFZ_TRY(copy(worker, parent + first, tree->d_other_parent, n_others * word));
-    QFZ_TRY_CUDA(worker->gpu.err, cudaMemsetAsync(level, 0, px * word, worker->gpu.stream));
-    if (tree->forest.wide)
-        QFZ_TRY(copy(worker, level + px, tree->d_inside_level, n_inside * word));
-    else
-        QFZ_TRY(qfz_launch(&worker->gpu, k_widen, dim3(qfz_launch_blocks((int64_t)n_inside, BLOCK)),
-                           dim3(BLOCK), 0, static_cast<const uint16_t *>(tree->d_inside_level),
-                           (int64_t)n_inside, level + px));
-    QFZ_TRY(copy(worker, level + first, tree->d_other_level, n_others * word));
-    *n_nodes = (int64_t)(first + n_others);
-    return QFZ_OK;
+    return qfz_gpu_fill(&worker->gpu, static_cast<char *>(d_level), 0, (int64_t)bytes);
 }
 
-static qfz_status copy_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes)
+static qfz_status widen(qfz_worker *worker, void *d_to, const void *d_level, size_t bytes)
 {
-    qfz_tree_room *const room = &worker->trees;
-    uint32_t n = 0;
-    QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_nodes, sizeof n));
-    QFZ_TRY(copy(worker, parent, room->d_parent, n * sizeof *parent));
-    QFZ_TRY(copy(worker, level, room->d_level, n * sizeof *level));
-    *n_nodes = n;
-    return QFZ_OK;
+    const int64_t n = (int64_t)(bytes / sizeof(uint32_t));
+    return qfz_launch_each(&worker->gpu, k_widen, n, BLOCK, static_cast<const uint16_t *>(d_level),
+                           n, static_cast<uint32_t *>(d_to));
 }
 
 qfz_status qfz_device_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                            void *stream, qfz_error *err)
 {
+    const qfz_tree_out out = {copy, clear, widen};
     QFZ_TRY(begin(worker, stream, err));
     QFZ_TRY(qfz_trees_work(worker));
-    QFZ_TRY(worker->trees.by_forest ? copy_forest_tree(worker, parent, level, n_nodes)
-                                    : copy_tree(worker, parent, level, n_nodes));
+    QFZ_TRY(qfz_trees_fetch(worker, &out, parent, level, n_nodes));
     return end(worker, stream);
 }
 

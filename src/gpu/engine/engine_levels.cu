@@ -3,6 +3,7 @@
  * saliency of every edge. */
 #include <string.h>
 
+#include "gpu/device/edge_reader.cuh"
 #include "gpu/engine/worker.cuh"
 
 qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
@@ -155,27 +156,19 @@ static qfz_status send_external(qfz_worker *worker, const qfz_links *external)
     return qfz_worker_up(worker, to->d_level, external->level, bytes);
 }
 
-static bool has_edge(const qfz_image *tile, size_t place, int dir)
-{
-    const int64_t y = (int64_t)place / tile->w + qfz_dir_dy[dir];
-    const int64_t x = (int64_t)place % tile->w + qfz_dir_dx[dir];
-    if (y >= tile->h || x < 0 || x >= tile->w) return false;
-    if (tile->edges && tile->edges[dir * tile->h * tile->w + (int64_t)place] == QFZ_NONE)
-        return false;
-    return !tile->valid || (tile->valid[place] && tile->valid[y * tile->w + x]);
-}
-
 /* Widens the tile's levels in place, from 16 bits in the second half of `levels` to 32 bits; the
  * greatest 16-bit value is a level or stands for QFZ_NONE.  Each write is to bytes that were read
  * before. */
 static void widen_levels(const qfz_image *tile, int n_dirs, uint32_t *levels)
 {
-    const size_t n_px = (size_t)(tile->h * tile->w), n = n_px * (size_t)n_dirs;
+    const qfz_pixel_grid grid = {(int32_t)tile->h, (int32_t)tile->w, tile->valid};
+    const int64_t n_px = tile->h * tile->w, n = n_px * n_dirs;
     const char *const from = (const char *)levels + 2 * n;
-    for (size_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         uint16_t level;
         memcpy(&level, from + 2 * i, sizeof level);
-        const bool none = level == UINT16_MAX && !has_edge(tile, i % n_px, (int)(i / n_px));
+        const bool none = level == UINT16_MAX && (!grid.has_edge(i % n_px, (int)(i / n_px)) ||
+                                                  (tile->edges && tile->edges[i] == QFZ_NONE));
         levels[i] = none ? QFZ_NONE : level;
     }
 }

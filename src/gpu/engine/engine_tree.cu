@@ -129,13 +129,46 @@ qfz_status qfz_trees_work(qfz_worker *worker)
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* Downloads n levels of 16 bits into the second half of `level` and widens them to 32 bits.  Each
- * write is to bytes that were read before. */
-static qfz_status down_narrow(qfz_worker *worker, uint32_t *level, const void *d_level, size_t n)
+qfz_status qfz_trees_fetch(qfz_worker *worker, const qfz_tree_out *out, uint32_t *parent,
+                           uint32_t *level, int64_t *n_nodes)
 {
-    const char *const from = (const char *)level + 2 * n;
-    QFZ_TRY(qfz_worker_down(worker, (char *)level + 2 * n, d_level, 2 * n));
-    for (size_t i = 0; i < n; i++) {
+    const qfz_tree_room *const room = &worker->trees;
+    const qfz_gpu_forest_tree *const tree = &room->tree;
+    const size_t n_px = (size_t)worker->image.h * (size_t)worker->image.w, word = sizeof *parent;
+    qfz_gpu_tree_counts counts;
+    uint32_t n = 0;
+    if (!room->by_forest) {
+        QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_nodes, sizeof n));
+        *n_nodes = n;
+        QFZ_TRY(out->take(worker, parent, room->d_parent, n * word));
+        return out->take(worker, level, room->d_level, n * word);
+    }
+    QFZ_TRY(qfz_worker_down(worker, &counts, tree->d_counts, sizeof counts));
+    const size_t n_inside = counts.inside, first = n_px + n_inside, n_others = counts.others;
+    *n_nodes = (int64_t)(first + n_others);
+    QFZ_TRY(out->take(worker, parent, tree->d_parent, n_px * word));
+    QFZ_TRY(out->take(worker, parent + n_px, tree->d_inside_parent, n_inside * word));
+    QFZ_TRY(out->take(worker, parent + first, tree->d_other_parent, n_others * word));
+    QFZ_TRY(out->clear(worker, level, n_px * word));
+    QFZ_TRY((tree->forest.wide ? out->take : out->widen)(worker, level + n_px, tree->d_inside_level,
+                                                         n_inside * word));
+    return out->take(worker, level + first, tree->d_other_level, n_others * word);
+}
+
+static qfz_status clear(qfz_worker *, void *level, size_t bytes)
+{
+    memset(level, 0, bytes);
+    return QFZ_OK;
+}
+
+/* Downloads levels of 16 bits into the second half of the place of `bytes` bytes, and widens them
+ * to 32 bits.  Each write is to bytes that were read before. */
+static qfz_status widen(qfz_worker *worker, void *to, const void *d_level, size_t bytes)
+{
+    uint32_t *const level = static_cast<uint32_t *>(to);
+    const char *const from = static_cast<const char *>(to) + bytes / 2;
+    QFZ_TRY(qfz_worker_down(worker, static_cast<char *>(to) + bytes / 2, d_level, bytes / 2));
+    for (size_t i = 0; i < bytes / sizeof *level; i++) {
         uint16_t narrow;
         memcpy(&narrow, from + 2 * i, sizeof narrow);
         level[i] = narrow;
@@ -143,43 +176,11 @@ static qfz_status down_narrow(qfz_worker *worker, uint32_t *level, const void *d
     return QFZ_OK;
 }
 
-static qfz_status down_forest_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level,
-                                   int64_t *n_nodes)
-{
-    const qfz_gpu_forest_tree *const tree = &worker->trees.tree;
-    const size_t n_px = (size_t)tree->forest.h * (size_t)tree->forest.w, word = sizeof *parent;
-    qfz_gpu_tree_counts counts;
-    QFZ_TRY(qfz_worker_down(worker, &counts, tree->d_counts, sizeof counts));
-    const size_t n_inside = counts.inside, first = n_px + n_inside, n_others = counts.others;
-    QFZ_TRY(qfz_worker_down(worker, parent, tree->d_parent, n_px * word));
-    QFZ_TRY(qfz_worker_down(worker, parent + n_px, tree->d_inside_parent, n_inside * word));
-    QFZ_TRY(qfz_worker_down(worker, parent + first, tree->d_other_parent, n_others * word));
-    memset(level, 0, n_px * word);
-    if (tree->forest.wide)
-        QFZ_TRY(qfz_worker_down(worker, level + n_px, tree->d_inside_level, n_inside * word));
-    else
-        QFZ_TRY(down_narrow(worker, level + n_px, tree->d_inside_level, n_inside));
-    QFZ_TRY(qfz_worker_down(worker, level + first, tree->d_other_level, n_others * word));
-    *n_nodes = (int64_t)(first + n_others);
-    return QFZ_OK;
-}
-
-static qfz_status down_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes)
-{
-    qfz_tree_room *const room = &worker->trees;
-    uint32_t n = 0;
-    QFZ_TRY(qfz_worker_down(worker, &n, room->d_n_nodes, sizeof n));
-    QFZ_TRY(qfz_worker_down(worker, parent, room->d_parent, n * sizeof *parent));
-    QFZ_TRY(qfz_worker_down(worker, level, room->d_level, n * sizeof *level));
-    *n_nodes = n;
-    return QFZ_OK;
-}
-
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
                            qfz_error *err)
 {
+    const qfz_tree_out out = {qfz_worker_down, clear, widen};
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(qfz_trees_work(worker));
-    return worker->trees.by_forest ? down_forest_tree(worker, parent, level, n_nodes)
-                                   : down_tree(worker, parent, level, n_nodes);
+    return qfz_trees_fetch(worker, &out, parent, level, n_nodes);
 }

@@ -289,6 +289,16 @@ qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level
                            qfz_error *err);
 qfz_status qfz_trees_work(qfz_worker *worker);
 
+/* Where a tree goes, the host or the device: functions that copy bytes from the device, clear
+ * bytes, and widen levels of 16 bits, which become `bytes` bytes. */
+typedef struct qfz_tree_out {
+    qfz_status (*take)(qfz_worker *worker, void *to, const void *d_from, size_t bytes);
+    qfz_status (*clear)(qfz_worker *worker, void *to, size_t bytes);
+    qfz_status (*widen)(qfz_worker *worker, void *to, const void *d_from, size_t bytes);
+} qfz_tree_out;
+qfz_status qfz_trees_fetch(qfz_worker *worker, const qfz_tree_out *out, uint32_t *parent,
+                           uint32_t *level, int64_t *n_nodes);
+
 /* ---- Input and output in device memory (engine_device_io.cu), as in the engine's table ------- */
 qfz_status qfz_device_load(qfz_worker *worker, const qfz_image *tile, void *stream, qfz_error *err);
 qfz_status qfz_device_load_cut(qfz_worker *worker, const qfz_image *image, const uint32_t *levels,

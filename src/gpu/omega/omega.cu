@@ -5,6 +5,7 @@
  * pixel is the least first pixel of its parts.  The block kernels write to d_root the part of a
  * pixel, or the first pixel of a region that lies in one block. */
 #include "gpu/device/collective.cuh"
+#include "gpu/device/edge_reader.cuh"
 #include "gpu/omega/omega_parts.cuh"
 
 enum { LIMITS = 64 };
@@ -57,15 +58,10 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 {
     const int64_t n_px = (int64_t)image.h * image.w;
     const int64_t p = (int64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x;
-    if (p >= n_px || (image.d_valid && !image.d_valid[p])) return;
-    for (int d = 0; d < n_dirs; d++) {
-        const int dy = d == QFZ_RIGHT ? 0 : 1;
-        const int dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
-        const int64_t y = p / image.w + dy, x = p % image.w + dx;
-        if (y >= image.h || x < 0 || x >= image.w) continue;
-        if (image.d_valid && !image.d_valid[y * image.w + x]) continue;
-        if (keys[d * n_px + p] == QFZ_NONE) keys[d * n_px + p] = QFZ_NONE - 1;
-    }
+    const qfz_pixel_grid grid = {image.h, image.w, image.d_valid};
+    for (int d = 0; p < n_px && d < n_dirs; d++)
+        if (keys[d * n_px + p] == QFZ_NONE && grid.has_edge(p, d))
+            keys[d * n_px + p] = QFZ_NONE - 1;
 }
 
 /* ---- Regions --------------------------------------------------------------------------------- */

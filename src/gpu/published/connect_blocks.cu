@@ -135,8 +135,7 @@ static __global__ void __launch_bounds__(TREE_W *block_of<N_DIRS, T>::H)
         put_roots<N_DIRS>(links, i, N_LOCAL, edges);
     __syncthreads();
     QFZ_EACH (d, N_DIRS) {
-        const int32_t to_y = ly + (d == QFZ_RIGHT ? 0 : 1);
-        const int32_t to_x = lx + (d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1);
+        const int32_t to_y = ly + qfz_step_y(d), to_x = lx + qfz_step_x(d);
         if (!(edges.there >> d & 1) || to_y >= BLOCK_H || to_x < 0 || to_x >= TREE_W) continue;
         const uint32_t q = (uint32_t)(to_y * TREE_W + to_x);
         const uint32_t edge = (1 + (uint32_t)d) * N_LOCAL + i;
@@ -176,11 +175,7 @@ static __global__ void __launch_bounds__(SEAM_BLOCK)
     if (!reader.read(y, x, d, &key)) return;
     const qfz_wide_links links = {words};
     const uint32_t w = (uint32_t)reader.w, n_px = (uint32_t)reader.h * w;
-    const uint32_t p = (uint32_t)y * w + (uint32_t)x;
-    const uint32_t q = d == QFZ_RIGHT         ? p + 1
-                       : d == QFZ_BELOW       ? p + w
-                       : d == QFZ_BELOW_RIGHT ? p + w + 1
-                                              : p + w - 1;
+    const uint32_t p = (uint32_t)y * w + (uint32_t)x, q = p + (uint32_t)reader.beyond(d);
     const uint32_t edge = (1 + (uint32_t)d) * n_px + p;
     if (VERSION == QFZ_CONNECT_V1)
         qfz_connect(links, qfz_start(links, edge, key), qfz_start(links, q, 0));

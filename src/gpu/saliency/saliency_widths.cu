@@ -5,6 +5,7 @@
  * the greatest level of hooks on its path, and so are the levels that open edges start with.  The
  * edge of a hook is among them; so the greatest of these values is the greatest level of the
  * block's hooks.  Of the graph of all blocks the hooks are counted. */
+#include "gpu/device/edge_reader.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/saliency/saliency.cuh"
 
@@ -15,8 +16,7 @@ namespace
 struct planes_of_levels {
     const void *levels;
     int n_planes;
-    int32_t h, w;
-    const uint8_t *valid;  /* NULL: all are valid */
+    qfz_pixel_grid grid;
     const uint32_t *edges; /* NULL; or the levels of edges, QFZ_NONE where there is no edge */
 };
 } // namespace
@@ -24,12 +24,11 @@ struct planes_of_levels {
 /* True if the edge exists and both of its pixels lie in one block. */
 static QFZ_DEVICE bool is_in_block(const planes_of_levels &p, int dir, int64_t px)
 {
-    if (p.edges && p.edges[dir * (int64_t)p.h * p.w + px] == QFZ_NONE) return false;
-    const int dx = dir == QFZ_BELOW ? 0 : dir == QFZ_BELOW_LEFT ? -1 : 1, dy = dir != QFZ_RIGHT;
-    const int64_t y = px / p.w, x = px % p.w;
-    if (y + dy >= p.h || x + dx < 0 || x + dx >= p.w) return false;
-    if ((y + dy) / QFZ_SIDE != y / QFZ_SIDE || (x + dx) / QFZ_SIDE != x / QFZ_SIDE) return false;
-    return !p.valid || (p.valid[px] && p.valid[px + dy * p.w + dx]);
+    const int64_t y = px / p.grid.w, to_y = y + qfz_step_y(dir);
+    const int64_t x = px % p.grid.w, to_x = x + qfz_step_x(dir);
+    if (p.edges && p.edges[dir * (int64_t)p.grid.h * p.grid.w + px] == QFZ_NONE) return false;
+    return to_y / QFZ_SIDE == y / QFZ_SIDE && to_x / QFZ_SIDE == x / QFZ_SIDE &&
+           p.grid.has_edge(px, dir);
 }
 
 /* *largest = the greatest level.  The greatest value of T stands for edges that do not exist, and
@@ -38,7 +37,7 @@ static QFZ_DEVICE bool is_in_block(const planes_of_levels &p, int dir, int64_t p
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) k_largest(planes_of_levels p, uint32_t *largest)
 {
-    const int64_t n_px = (int64_t)p.h * p.w, n = n_px * p.n_planes;
+    const int64_t n_px = (int64_t)p.grid.h * p.grid.w, n = n_px * p.n_planes;
     const T *const levels = static_cast<const T *>(p.levels);
     uint32_t most = 0;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n;
@@ -73,8 +72,8 @@ qfz_status qfz_saliency_widths(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                qfz_gpu_widths *d_widths)
 {
     const int n_planes = blocks->made_late ? 2 : edges->connectivity / 2;
-    const planes_of_levels p = {d_planes, n_planes,       edges->h,
-                                edges->w, edges->d_valid, edges->d_levels};
+    const planes_of_levels p = {
+        d_planes, n_planes, {edges->h, edges->w, edges->d_valid}, edges->d_levels};
     const dim3 grid((unsigned)gpu->n_sms * 8), block(THREADS);
     QFZ_TRY(qfz_gpu_fill(gpu, d_widths, 0, 1));
     QFZ_TRY(qfz_gpu_is_narrow(edges)
