@@ -39,7 +39,6 @@ static inline qfz_gpu open_gpu(qfz_error *err)
     MUST(cudaStreamCreateWithFlags(&gpu.stream, cudaStreamNonBlocking));
     gpu.n_sms = properties.multiProcessorCount;
     gpu.shared_max = properties.sharedMemPerBlockOptin;
-    gpu.overlaps = properties.major >= 9;
     gpu.err = err;
     return gpu;
 }

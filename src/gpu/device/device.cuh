@@ -33,7 +33,6 @@ typedef struct qfz_gpu {
     cudaStream_t stream;
     int n_sms;
     size_t shared_max; /* dynamic shared memory that a block may have after opting in, bytes */
-    bool overlaps;     /* compute capability 9.0 or newer; see qfz_launch_early() */
     qfz_error *err;
 } qfz_gpu;
 

@@ -36,38 +36,6 @@ static inline qfz_status qfz_launch_each(qfz_gpu *gpu, void (*kernel)(P...), int
                       args...);
 }
 
-/* The same for a kernel that begins with qfz_await_launches().  If the stream's previous kernel
- * did, too, and the device supports it (gpu->overlaps), blocks of this launch start while the last
- * blocks of the previous one finish (programmatic dependent launch). */
-template <typename... P, typename... A>
-static inline qfz_status qfz_launch_early(qfz_gpu *gpu, void (*kernel)(P...), dim3 grid, dim3 block,
-                                          size_t shared_bytes, A... args)
-{
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = gpu->stream;
-    config.attrs = &early;
-    config.numAttrs = gpu->overlaps ? 1 : 0;
-    if (grid.x == 0 || grid.y == 0) return QFZ_OK;
-    QFZ_TRY(qfz_allow_shared(gpu, (const void *)kernel, shared_bytes));
-    return qfz_gpu_check(gpu->err, cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...),
-                         "kernel launch");
-}
-
-/* In a kernel: waits for the stream's previous launches, and lets blocks of the next one start. */
-QFZ_DEVICE void qfz_await_launches(void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
 /* Declares TYPE *name, the block's dynamic shared memory. */
 #define QFZ_SHARED(TYPE, name)                                                                     \
     extern __shared__ __align__(16) unsigned char qfz_shared_[];                                   \

@@ -261,14 +261,12 @@ static qfz_status take_device(qfz_worker *worker)
 {
     qfz_error *const err = worker->gpu.err;
     const int device = worker->spec.device.index;
-    int shared_max = 0, major = 0;
+    int shared_max = 0;
     QFZ_TRY_CUDA(
         err, cudaDeviceGetAttribute(&worker->gpu.n_sms, cudaDevAttrMultiProcessorCount, device));
     QFZ_TRY_CUDA(
         err, cudaDeviceGetAttribute(&shared_max, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    QFZ_TRY_CUDA(err, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     worker->gpu.shared_max = (size_t)shared_max;
-    worker->gpu.overlaps = major >= 9;
     QFZ_TRY_CUDA(err, cudaStreamCreateWithFlags(&worker->gpu.stream, cudaStreamNonBlocking));
     QFZ_TRY_CUDA(err, cudaEventCreate(&worker->from));
     QFZ_TRY_CUDA(err, cudaEventCreate(&worker->to));

@@ -80,32 +80,10 @@ template <typename WORK> QFZ_DEVICE void join_sets(WORK &w)
     __syncthreads();
 }
 
-/* With so few edges left between sets, fewer than a warp has lanes, another round does not pay: all
- * of them become part of the tree. */
-enum { FEW_LEFT = 24 };
-
-template <typename WORK> QFZ_DEVICE void take_rest(WORK &w, const list_part &part)
-{
-    const uint32_t lane = (uint32_t)w.lane, n = w.m.n_vertices;
-    uint32_t at = 0;
-    if (lane == 0 && part.n > 0) at = qfz_add(&w.m.n_tree, part.n);
-    at = __shfl_sync(QFZ_ALL_LANES, at, 0) + lane;
-    if (lane < part.n) {
-        w.m.tree_ends[at] = w.m.ends[part.first + lane];
-        w.m.tree_level[at] = w.m.level[part.first + lane];
-    }
-    for (uint32_t v = (uint32_t)w.thread; v < n; v += w.THREADS)
-        w.m.lightest[v] = w.NO_KEY;
-    __syncthreads();
-}
-
-/* Fills tree_ends[] and tree_level[] with the edges of a minimum spanning forest and perhaps some
- * more; lightest[] has no keys afterwards. If there are more edges than a forest has, they are no
- * more than what a forest of the largest possible number of vertices has left after the first round
- * of the graph of all blocks. */
+/* Fills tree_ends[] and tree_level[] with the edges of a minimum spanning forest; lightest[] has no
+ * keys afterwards. */
 template <typename WORK> QFZ_DEVICE void span(WORK &w, list_part &part)
 {
-    const uint32_t rim = (uint32_t)w.forest.rim_room, most = min(rim, rim / 2 + QFZ_SPARE);
     auto to_ends = [&](uint32_t ends, typename WORK::KEY key) {
         offer(&w.m.lightest[ends & 0xffff], key);
         offer(&w.m.lightest[ends >> 16], key);
@@ -115,13 +93,7 @@ template <typename WORK> QFZ_DEVICE void span(WORK &w, list_part &part)
         [&](uint32_t ends) { return vertex_of(w, ends & 0xffff) | vertex_of(w, ends >> 16) << 16; },
         to_ends);
     for (;;) {
-        const uint32_t n_tree = w.m.n_tree;
-        const uint32_t left = (uint32_t)__syncthreads_count((uint32_t)w.lane < part.n);
-        if (left == 0) return;
-        if (left <= FEW_LEFT && n_tree + left <= most) {
-            take_rest(w, part);
-            return;
-        }
+        if (!__syncthreads_or(part.n > 0)) return;
         if constexpr (IN_TWO_STEPS<WORK>) {
             offer_places(w, part, [&](uint32_t end) { return &w.m.lightest[end]; });
             __syncthreads();

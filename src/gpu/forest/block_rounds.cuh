@@ -241,39 +241,12 @@ template <typename WORK> QFZ_DEVICE uint32_t active_of(const WORK &w, uint32_t r
     return round % 2 ? w.m.odd[i] : w.m.even[i];
 }
 
-enum {
-    AT_FIRST = 2
-}; /* components a thread handles together in the first round, which has several
-    * per thread */
-
-/* N of a thread's components, from the i-th of n active ones on, which are followed together so
- * that their loads overlap; the first one again where there are no more. */
-template <int N> struct some_comps {
-    uint32_t c[N];
-    bool is[N];
-};
-
-template <int N, typename WORK>
-QFZ_DEVICE some_comps<N> comps_from(const WORK &w, uint32_t i, uint32_t n, uint32_t round)
-{
-    some_comps<N> some;
-    QFZ_EACH (k, N) {
-        some.is[k] = i + k * w.THREADS < n;
-        some.c[k] = active_of(w, round, some.is[k] ? i + k * w.THREADS : min(i, n - 1));
-    }
-    return some;
-}
-
-template <int N, typename WORK> QFZ_DEVICE void choose_steps(WORK &w, uint32_t n, uint32_t round)
+template <typename WORK> QFZ_DEVICE void choose_steps(WORK &w, uint32_t n, uint32_t round)
 {
 #pragma unroll 1
-    for (uint32_t i = (uint32_t)w.thread; i < n; i += N * w.THREADS) {
-        const some_comps<N> some = comps_from<N>(w, i, n, round);
-        uint32_t step[N];
-        QFZ_EACH (k, N)
-            step[k] = step_of(w, some.c[k], round);
-        QFZ_EACH (k, N)
-            w.m.step[some.c[k]] = (uint16_t)step[k];
+    for (uint32_t i = (uint32_t)w.thread; i < n; i += w.THREADS) {
+        const uint32_t c = active_of(w, round, i);
+        w.m.step[c] = (uint16_t)step_of(w, c, round);
     }
 }
 
@@ -296,40 +269,19 @@ QFZ_DEVICE bool name_comp(WORK &w, uint32_t c, comp_way way, uint32_t first_step
 
 /* Points components at their round's roots, and lists the roots that are not done. The list of even
  * rounds is half as long, since the first round has none. */
-template <int N, typename WORK> QFZ_DEVICE void hook_comps(WORK &w, uint32_t n, uint32_t round)
+template <typename WORK> QFZ_DEVICE void hook_comps(WORK &w, uint32_t n, uint32_t round)
 {
     const uint32_t first_step = round << QFZ_STEP_BITS;
     uint16_t *const next = round % 2 ? w.m.even : w.m.odd;
 #pragma unroll 1
-    for (uint32_t i = (uint32_t)w.thread; i - (uint32_t)w.lane < n; i += N * w.THREADS) {
-        const some_comps<N> some = comps_from<N>(w, i, n, round);
-        comp_way way[N];
-        QFZ_EACH (k, N)
-            way[k] = {ROOT, w.m.step[some.c[k]]};
-        for (bool on = true; on;) {
-            on = false;
-            QFZ_EACH (k, N) {
-                const uint32_t step = way[k].step;
-                const bool goes = step - first_step < 1u << QFZ_STEP_BITS;
-                on |= goes;
-                way[k].hook = goes ? step : way[k].hook;
-                if (goes) way[k].step = w.m.step[step - first_step];
-            }
-        }
-        unsigned go_on[N];
-        uint32_t all = 0, at = 0;
-        QFZ_EACH (k, N) {
-            const bool goes_on = some.is[k] && name_comp(w, some.c[k], way[k], first_step);
-            go_on[k] = __ballot_sync(QFZ_ALL_LANES, goes_on);
-            all += (uint32_t)__popc(go_on[k]);
-        }
-        if (w.lane == 0 && all > 0) at = qfz_add(&w.m.n_next, all);
-        at = __shfl_sync(QFZ_ALL_LANES, at, 0);
-        QFZ_EACH (k, N) {
-            if (go_on[k] >> w.lane & 1)
-                next[at + (uint32_t)__popc(go_on[k] & ((1u << w.lane) - 1))] = (uint16_t)some.c[k];
-            at += (uint32_t)__popc(go_on[k]);
-        }
+    for (uint32_t i = (uint32_t)w.thread; i - (uint32_t)w.lane < n; i += w.THREADS) {
+        const uint32_t c = active_of(w, round, min(i, n - 1));
+        comp_way way = {ROOT, w.m.step[c]};
+        while (way.step - first_step < 1u << QFZ_STEP_BITS)
+            way = {way.step, w.m.step[way.step - first_step]};
+        const bool goes_on = i < n && name_comp(w, c, way, first_step);
+        const uint32_t at = qfz_take_one(&w.m.n_next, goes_on);
+        if (goes_on) next[at] = (uint16_t)c;
     }
 }
 
@@ -351,15 +303,9 @@ template <typename WORK> QFZ_DEVICE uint32_t rounds(WORK &w, list_part &part)
         }
         if (w.thread == 0) w.m.n_next = 0;
         if (round == 0 && w.thread < ACTIVE) w.m.step[w.thread] = (uint16_t)(ROOT | WAITS);
-        if (round == 0)
-            choose_steps<AT_FIRST>(w, n, 0);
-        else
-            choose_steps<1>(w, n, round);
+        choose_steps(w, n, round);
         __syncthreads();
-        if (round == 0)
-            hook_comps<AT_FIRST>(w, n, 0);
-        else
-            hook_comps<1>(w, n, round);
+        hook_comps(w, n, round);
         __syncthreads();
         n = w.m.n_next;
     }

@@ -26,10 +26,6 @@ enum { THREADS = 256, EACH = 4, TAIL_THREADS = 1024, TAIL_EACH = 8 };
  * has a word for each pair of vertices. */
 enum { FEW = 176, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
 
-/* Below this number of vertices, latency decides the time of a round, so that one launch for settle
- * and join is faster than two. */
-enum { SEVERAL = 1 << 22 };
-
 /* The word of a vertex in forest.root: the vertex to which it hooked itself; after settle, ROOT |
  * its root's number in the next round, or ROOT | ENDED if the root has no edge. */
 static const uint32_t ROOT = 1u << 31, ENDED = ROOT - 1;
@@ -216,7 +212,6 @@ struct some_edges {
 
 /* Reads a lane's edges, from `first` on, and replaces their ends by their numbers in the next
  * round. Past the end of the list, both ends of an edge are one vertex. */
-template <bool SETTLED>
 QFZ_DEVICE void rename(const qfz_gpu_forest &f, int round, uint64_t first, uint32_t n,
                        some_edges &some)
 {
@@ -231,21 +226,11 @@ QFZ_DEVICE void rename(const qfz_gpu_forest &f, int round, uint64_t first, uint3
         some.ends[j] = make_uint2(vertex_of(f, some.ends[j].x), vertex_of(f, some.ends[j].y));
     QFZ_EACH (j, EACH)
         some.ends[j] = make_uint2(f.root[some.ends[j].x], f.root[some.ends[j].y]);
-    for (bool on = !SETTLED; on;) {
-        on = false;
-        QFZ_EACH (j, EACH) {
-            uint2 &ends = some.ends[j];
-            if (!(ends.x & ROOT)) ends.x = qfz_peek(&f.root[ends.x]);
-            if (!(ends.y & ROOT)) ends.y = qfz_peek(&f.root[ends.y]);
-            on |= !(ends.x & ends.y & ROOT);
-        }
-    }
     QFZ_EACH (j, EACH)
         some.ends[j] = make_uint2(some.ends[j].x & ~ROOT, some.ends[j].y & ~ROOT);
 }
 
-/* SETTLED: the words of all vertices are those of their roots; otherwise rename() follows paths. */
-template <bool SETTLED> QFZ_DEVICE void join(const qfz_gpu_forest &f, int round, team t)
+QFZ_DEVICE void join(const qfz_gpu_forest &f, int round, team t)
 {
     const int next = 1 - round % 2;
     const uint32_t n = n_edges(f, round);
@@ -253,7 +238,7 @@ template <bool SETTLED> QFZ_DEVICE void join(const qfz_gpu_forest &f, int round,
     {
         some_edges some;
         kept_items kept;
-        rename<SETTLED>(f, round, base + (uint64_t)t.lane, n, some);
+        rename(f, round, base + (uint64_t)t.lane, n, some);
         QFZ_EACH (j, EACH)
             kept.lanes[j] = __ballot_sync(QFZ_ALL_LANES, some.ends[j].x != some.ends[j].y);
         edge_offer offers[EACH];
@@ -306,30 +291,17 @@ QFZ_DEVICE bool is_left(const qfz_gpu_forest &f, int round)
 __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     k_hook(qfz_gpu_forest f, int round)
 {
-    qfz_await_launches();
     if (!is_left(f, round)) hook(f, round, team_of_grid());
 }
 
 __global__ void __launch_bounds__(THREADS) k_settle(qfz_gpu_forest f, int round)
 {
-    qfz_await_launches();
     if (!is_left(f, round)) settle(f, round, team_of_grid());
 }
 
 __global__ void __launch_bounds__(THREADS) k_join(qfz_gpu_forest f, int round)
 {
-    qfz_await_launches();
-    if (!is_left(f, round)) join<true>(f, round, team_of_grid());
-}
-
-/* Both steps in one launch: join follows paths that are not settled yet.  Not for the first round,
- * in which join may write levels to memory from which settle reads best[]. */
-__global__ void __launch_bounds__(THREADS) k_settle_and_join(qfz_gpu_forest f, int round)
-{
-    qfz_await_launches();
-    if (is_left(f, round)) return;
-    settle(f, round, team_of_grid());
-    join<false>(f, round, team_of_grid());
+    if (!is_left(f, round)) join(f, round, team_of_grid());
 }
 
 /* ---- The last vertices ----------------------------------------------------------------------- */
@@ -435,7 +407,6 @@ static QFZ_DEVICE void finish(const qfz_gpu_forest &f, last_memory &m, int round
 /* n_rounds: the number of rounds that were launched before. */
 __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int n_rounds)
 {
-    qfz_await_launches();
     QFZ_SHARED(last_memory, m);
     const team t = team_of_grid(); /* the grid is one block */
     const int first_left = __ffs((int)__ballot_sync(QFZ_ALL_LANES, is_left(f, t.lane))) - 1;
@@ -445,7 +416,7 @@ __global__ void __launch_bounds__(TAIL_THREADS) k_finish(qfz_gpu_forest f, int n
         __syncthreads();
         settle(f, round, t);
         __syncthreads();
-        join<true>(f, round, t);
+        join(f, round, t);
         __syncthreads();
     }
     finish(f, *m, round, n_vertices(f, round));
@@ -487,14 +458,10 @@ qfz_status qfz_boruvka_rounds(qfz_gpu *gpu, const qfz_gpu_forest *forest)
     for (int round = 0; round < n_rounds; round++) {
         const dim3 vertices = grid_of(gpu, forest->vertex_room >> round);
         const dim3 edges = grid_of(gpu, forest->edge_room >> round);
-        QFZ_TRY(qfz_launch_early(gpu, k_hook, vertices, block, 0, *forest, round));
-        if (round > 0 && forest->vertex_room >> round < SEVERAL) {
-            QFZ_TRY(qfz_launch_early(gpu, k_settle_and_join, edges, block, 0, *forest, round));
-            continue;
-        }
-        QFZ_TRY(qfz_launch_early(gpu, k_settle, vertices, block, 0, *forest, round));
-        QFZ_TRY(qfz_launch_early(gpu, k_join, edges, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch(gpu, k_hook, vertices, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch(gpu, k_settle, vertices, block, 0, *forest, round));
+        QFZ_TRY(qfz_launch(gpu, k_join, edges, block, 0, *forest, round));
     }
-    return qfz_launch_early(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory),
-                            *forest, n_rounds);
+    return qfz_launch(gpu, k_finish, dim3(1), dim3(TAIL_THREADS), sizeof(last_memory), *forest,
+                      n_rounds);
 }

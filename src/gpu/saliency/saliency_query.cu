@@ -5,8 +5,7 @@
  * A block has some hundred vertices and ten times as many open edges. Half of these meet in the
  * first round of the graph of all blocks, and most others in the next few rounds. The query
  * therefore tabulates once (saliency_columns.cuh) what each vertex becomes in these rounds, and
- * each vertex at the other end of a leaving edge. The few edges that remain open are collected and
- * climbed. */
+ * each vertex at the other end of a leaving edge. The few edges that remain open are climbed. */
 #include "gpu/saliency/saliency_columns.cuh"
 #include "gpu/saliency/saliency_planes.cuh"
 #include "gpu/device/warp.cuh"
@@ -15,9 +14,7 @@ enum {
     THREADS = 256,
     LEAVING = 2 * QFZ_SIDE,           /* edges to the right and down that may leave the block */
     COLUMNS = QFZ_VERTICES + LEAVING, /* vertices; other ends of leaving edges */
-    AT_ONCE = 6,                      /* edges of a thread that are loaded from the list together */
-    TOGETHER = 3,                     /* edges of a thread that are looked up together */
-    POSTPONED = 256 /* edges that are collected before they are climbed; more are climbed at once */
+    TOGETHER = 3                      /* edges of a thread that are looked up together */
 };
 static_assert(COLUMNS <= QFZ_OPEN_VERTEX + 1, "an edge names two columns");
 
@@ -26,7 +23,6 @@ namespace
 template <typename T> struct query_memory {
     query_planes<T, 2> planes;
     query_columns<T, COLUMNS> columns;
-    uint32_t postponed[POSTPONED], n_postponed; /* in the list's form, with columns for vertices */
 };
 
 template <typename T> struct query_work {
@@ -69,17 +65,8 @@ template <typename T> QFZ_DEVICE void climb_edge(const query_work<T> &w, uint32_
                 climb_on(w.m.columns, w.forest.up, column_u(edge), column_v(edge), 0));
 }
 
-template <typename T> QFZ_DEVICE void postpone(const query_work<T> &w, uint32_t edge)
-{
-    const uint32_t at = qfz_add(&w.m.n_postponed, 1);
-    if (at < POSTPONED)
-        w.m.postponed[at] = edge;
-    else
-        climb_edge(w, edge);
-}
-
 /* Raises the levels of the first n of N edges to their columns' minimax levels; those that do not
- * meet there are postponed. All look-ups come before the first store, so that they overlap. */
+ * meet there climb. All look-ups come before the first store, so that they overlap. */
 template <int N, typename T>
 QFZ_DEVICE void close_edges(const query_work<T> &w, const uint32_t edge[N], uint32_t n)
 {
@@ -90,15 +77,8 @@ QFZ_DEVICE void close_edges(const query_work<T> &w, const uint32_t edge[N], uint
     QFZ_EACH (k, N) {
         if ((uint32_t)k >= n) continue;
         raise_level(level_at(w, edge[k]), level[k]);
-        if (open[k]) postpone(w, edge[k]);
+        if (open[k]) climb_edge(w, edge[k]);
     }
-}
-
-template <typename T> QFZ_DEVICE void close_postponed(const query_work<T> &w)
-{
-    const uint32_t n = min(w.m.n_postponed, (uint32_t)POSTPONED);
-    for (uint32_t i = threadIdx.x; i < n; i += THREADS)
-        climb_edge(w, w.m.postponed[i]);
 }
 
 /* ---- Edges that leave the block -------------------------------------------------------------- */
@@ -112,30 +92,19 @@ struct leaving_edge {
     uint32_t own, level; /* own: the edge's first column; QFZ_NONE: no edge */
 };
 
-/* The entries of the rims for the two ends of the i-th leaving edge. */
-struct leaving_ends {
-    uint2 own, other;
-};
-
-template <typename T> QFZ_DEVICE leaving_ends fetch_leaving(const query_work<T> &w, int i)
+/* Makes a column of the other end of the i-th leaving edge. */
+template <typename T> QFZ_DEVICE leaving_edge begin_leaving(query_work<T> &w, int i, uint32_t first)
 {
     const qfz_gpu_forest &f = w.forest;
-    const uint2 none = make_uint2(QFZ_NONE, 0);
     const int2 p = leaving_place(max(i, 0));
     const int32_t ty = w.box.y + p.y + (i >= QFZ_SIDE), tx = w.box.x + p.x + (i < QFZ_SIDE);
-    if (i < 0 || p.y >= w.box.h || p.x >= w.box.w || ty >= f.h || tx >= f.w) return {none, none};
-    return {f.rim[(int64_t)blockIdx.x * f.rim_room + qfz_ring_number(w.box.h, w.box.w, p.y, p.x)],
-            f.rim[qfz_rim_place(f, ty, tx)]};
-}
-
-/* Makes a column of the other end. */
-template <typename T>
-QFZ_DEVICE leaving_edge begin_leaving(query_work<T> &w, int i, const leaving_ends &ends,
-                                      uint32_t first)
-{
-    if (ends.own.x == QFZ_NONE || ends.other.x == QFZ_NONE) return {QFZ_NONE, 0};
-    make_column(w.m.columns, w.forest.up, (uint32_t)(QFZ_VERTICES + i), ends.other.x);
-    return {ends.own.x - first, max(ends.own.y, ends.other.y)};
+    if (i < 0 || p.y >= w.box.h || p.x >= w.box.w || ty >= f.h || tx >= f.w) return {QFZ_NONE, 0};
+    const int32_t at = qfz_ring_number(w.box.h, w.box.w, p.y, p.x);
+    const uint2 own = f.rim[(int64_t)blockIdx.x * f.rim_room + at];
+    const uint2 other = f.rim[qfz_rim_place(f, ty, tx)];
+    if (own.x == QFZ_NONE || other.x == QFZ_NONE) return {QFZ_NONE, 0};
+    make_column(w.m.columns, f.up, (uint32_t)(QFZ_VERTICES + i), other.x);
+    return {own.x - first, max(own.y, other.y)};
 }
 
 template <typename T>
@@ -152,38 +121,21 @@ QFZ_DEVICE void end_leaving(const query_work<T> &w, int i, leaving_edge leaving)
     }
     bool open;
     *level = (T)max(leaving.level, meet(w.m.columns, column_u(edge), column_v(edge), &open));
-    if (open) postpone(w, edge);
+    if (open) climb_edge(w, edge);
 }
 
 /* ---- Open edges ------------------------------------------------------------------------------ */
-
-/* Entries of the list that are loaded together, the last one again where there are no more.
- * close_list(): `some` has been loaded from the thread's first place. */
-struct some_edges {
-    uint32_t edge[AT_ONCE];
-};
 } // namespace
-
-static QFZ_DEVICE void fetch(const uint32_t *__restrict__ items, uint32_t base, uint32_t n,
-                             some_edges &some)
-{
-    QFZ_EACH (k, AT_ONCE)
-        some.edge[k] = __ldg(&items[min(base + k * THREADS, n - 1)]);
-}
 
 template <typename T>
 static QFZ_DEVICE void close_list(const query_work<T> &w, const uint32_t *__restrict__ items,
-                                  uint32_t n, some_edges &some)
+                                  uint32_t n)
 {
-    for (uint32_t base = threadIdx.x; base < n;) {
-#pragma unroll
-        for (uint32_t k = 0; k < AT_ONCE; k += TOGETHER) {
-            const uint32_t first = base + k * THREADS;
-            if (first < n)
-                close_edges<TOGETHER>(w, some.edge + k, (n - first + THREADS - 1) / THREADS);
-        }
-        base += AT_ONCE * THREADS;
-        if (base < n) fetch(items, base, n, some);
+    for (uint32_t first = threadIdx.x; first < n; first += TOGETHER * THREADS) {
+        uint32_t edge[TOGETHER];
+        QFZ_EACH (k, TOGETHER)
+            edge[k] = __ldg(&items[min(first + k * THREADS, n - 1)]);
+        close_edges<TOGETHER>(w, edge, (n - first + THREADS - 1) / THREADS);
     }
 }
 
@@ -211,26 +163,19 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     query_work<T> w = {*m, forest, box, planes_at(forest, box, saliency)};
     const int i = (int)threadIdx.x - (THREADS - LEAVING); /* the thread's leaving edge, if >= 0 */
     const uint2 block = forest.block[blockIdx.x];
-    const leaving_ends ends = fetch_leaving(w, i);
     const uint32_t n_open = block.y >> 16, n_vertices = block.y & 0xffff;
-    const uint32_t n_listed = n_open <= QFZ_OPEN_ROOM ? n_open : 0;
     const uint32_t *const items = blocks.open + (int64_t)blockIdx.x * QFZ_OPEN_ROOM;
-    some_edges some;
-    if (threadIdx.x == 0) m->n_postponed = 0;
-    if (threadIdx.x < n_listed) fetch(items, threadIdx.x, n_listed, some);
     fetch_planes<THREADS>(w.place, m->planes); /* started first: later loads queue behind these */
-    const leaving_edge leaving = begin_leaving(w, i, ends, block.x);
+    const leaving_edge leaving = begin_leaving(w, i, block.x);
     for (uint32_t v = threadIdx.x; v < n_vertices; v += THREADS)
         make_column(m->columns, forest.up, v, block.x + v);
     await_planes();
     __syncthreads();
     if (i >= 0) end_leaving(w, i, leaving);
     if (n_open <= QFZ_OPEN_ROOM)
-        close_list(w, items, n_listed, some);
+        close_list(w, items, n_open);
     else
         close_pixels(w, reinterpret_cast<const uint16_t *>(items));
-    __syncthreads();
-    close_postponed(w);
     __syncthreads();
     store_planes<THREADS>(w.place, m->planes);
 }

@@ -39,10 +39,4 @@ static inline qfz_status qfz_launch_each(qfz_gpu *gpu, void (*kernel)(P...), int
                       args...);
 }
 
-/* Launches do not overlap in the simulator. */
-#define qfz_launch_early qfz_launch
-static inline void qfz_await_launches(void)
-{
-}
-
 #define QFZ_SHARED(TYPE, name) TYPE *const name = static_cast<TYPE *>(sim_dynamic_shared())
