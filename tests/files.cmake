@@ -66,6 +66,7 @@ qfz_add_shell_test(cli_columns python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/columns.p
 qfz_add_shell_test(cli_overviews python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/overviews.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_attributes python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/attributes.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_quicklook python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/quicklook.py ${QFZ_COMMAND})
+qfz_add_shell_test(cli_least_area ${CMAKE_CURRENT_SOURCE_DIR}/cli/least_area.sh ${QFZ_COMMAND})
 qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMMAND}
     ${QFZ_TEST_DATA})
 # Special values, one pixel wide, thousands of bands, blocks of any size.

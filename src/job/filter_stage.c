@@ -28,6 +28,36 @@ qfz_status qfz_filter_least_mass(const qfz_setup *setup, const qfz_source *sourc
     return QFZ_OK;
 }
 
+/* The mass of all pixels of the raster, also of invalid ones. */
+static qfz_status total_mass(const qfz_filter_stage *stage, uint64_t *mass, qfz_error *err)
+{
+    enum { SOME = 1024 };
+    uint64_t rows[SOME];
+    const int64_t w = stage->setup->info.w, h = stage->setup->info.h;
+    uint64_t column = is_by_area(stage->setup) ? 0 : (uint64_t)h;
+    for (int64_t y = 0; is_by_area(stage->setup) && y < h; y += SOME) {
+        const int64_t n = h - y < SOME ? h - y : SOME;
+        QFZ_TRY(qfz_source_row_areas(stage->source, y, n, rows, err));
+        for (int64_t i = 0; i < n; i++)
+            column += rows[i];
+    }
+    *mass = column * (uint64_t)w;
+    return QFZ_OK;
+}
+
+/* Of two components, the lighter one has at most half of the mass of all pixels.  So all masses
+ * above the half give one result, and the least of them the smallest summaries: those of components
+ * that can never weigh enough hold an event for nearly every pixel. */
+static qfz_status set_least_mass(qfz_filter_stage *stage, qfz_error *err)
+{
+    uint64_t *const least = &stage->rule.min_mass;
+    uint64_t all;
+    QFZ_TRY(qfz_filter_least_mass(stage->setup, stage->source, least, err));
+    QFZ_TRY(total_mass(stage, &all, err));
+    if (*least > all / 2) *least = all / 2 + 1;
+    return QFZ_OK;
+}
+
 static qfz_status thread_open(qfz_filter_stage *stage, int i, qfz_error *err)
 {
     const qfz_tiling *const t = &stage->setup->tiling;
@@ -64,7 +94,7 @@ qfz_status qfz_filter_stage_open(qfz_filter_stage *stage, const qfz_setup *setup
     stage->source = source;
     stage->rule = setup->rule;
     stage->rule.alpha_level = qfz_top_level(&stage->rule); /* a light region joins along any edge */
-    QFZ_TRY(qfz_filter_least_mass(setup, source, &stage->rule.min_mass, err));
+    QFZ_TRY(set_least_mass(stage, err));
     QFZ_TRY(qfz_stitch_open(&stage->stitch, &stage->rule, QFZ_FILTER, &setup->tiling, ranks,
                             setup->n_threads, setup->store_bytes / 2, folder, err));
     QFZ_TRY(qfz_filter_cache_open(&stage->cache, setup, tiles, err));
