@@ -20,6 +20,13 @@ qfz_status qfz_filter_items_reserve(qfz_filter_items *items, int64_t n, qfz_erro
     return QFZ_OK;
 }
 
+int64_t qfz_filter_items_bytes(int64_t n)
+{
+    const qfz_filter_items items = {0};
+    return n * (int64_t)(sizeof *items.u + sizeof *items.v + sizeof *items.mass +
+                         sizeof *items.key + sizeof *items.spare);
+}
+
 void qfz_filter_items_fini(qfz_filter_items *items)
 {
     free(items->u);
@@ -52,31 +59,32 @@ void qfz_filter_add_masses(qfz_filter_items *items, const qfz_masses *masses, ui
                        vertex_at(masses->at[i], first, vertex_of), QFZ_NONE, masses->mass[i]);
 }
 
-/* ---- Sorting.  Positions are spread evenly, so their first digits, as many as n numbers need,
- * order nearly all items; an insertion sort completes the order. */
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, LEVEL_BITS = 32, POSITION_BITS = 64 };
+/* ---- Sorting.  Positions are spread evenly, so a few of their first bits behind the level order
+ * nearly all items; an insertion sort completes the order. */
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-static uint32_t digit_of(const qfz_filter_key *key, bool of_level, int shift)
+/* The level, of so many bits, and what fits of the position. */
+static uint64_t order_of(const qfz_filter_key *key, int level_bits)
 {
-    return (uint32_t)((of_level ? key->level : key->position) >> shift) & (DIGITS - 1);
+    return (uint64_t)key->level << (64 - level_bits) | key->position >> level_bits;
 }
 
-static void sort_by_digit(qfz_filter_items *items, bool of_level, int shift)
+static void sort_by_digit(qfz_filter_items *items, int level_bits, int shift, int bits)
 {
+    const uint32_t mask = (1u << bits) - 1;
     const int64_t n = items->n;
     const qfz_filter_key *const from = items->key;
     qfz_filter_key *const to = items->spare;
-    int64_t at[DIGITS] = {0}, sum = 0;
+    uint32_t at[DIGITS] = {0}, sum = 0;
     for (int64_t i = 0; i < n; i++)
-        at[digit_of(&from[i], of_level, shift)]++;
-    if (at[digit_of(&from[0], of_level, shift)] == n) return;
-    for (int d = 0; d < DIGITS; d++) {
-        const int64_t count = at[d];
+        at[order_of(&from[i], level_bits) >> shift & mask]++;
+    for (uint32_t d = 0; d <= mask; d++) {
+        const uint32_t count = at[d];
         at[d] = sum;
         sum += count;
     }
     for (int64_t i = 0; i < n; i++)
-        to[at[digit_of(&from[i], of_level, shift)]++] = from[i];
+        to[at[order_of(&from[i], level_bits) >> shift & mask]++] = from[i];
     items->spare = items->key;
     items->key = to;
 }
@@ -97,17 +105,25 @@ static void insert_each(qfz_filter_key *key, int64_t n)
     }
 }
 
+/* Bits of a number, at least one. */
+static int bits_of(uint64_t number)
+{
+    return 64 - __builtin_clzll(number | 1);
+}
+
 void qfz_filter_sort(qfz_filter_items *items)
 {
+    enum { LEAST_BITS = 6 };
     const int64_t n = items->n;
-    int digits = 1;
+    uint32_t any = 0;
     if (n < 2) return;
-    while (digits < 3 && n >> (digits * DIGIT_BITS) > 0)
-        digits++;
-    for (int d = digits; d > 0; d--)
-        sort_by_digit(items, false, POSITION_BITS - d * DIGIT_BITS);
-    for (int shift = 0; shift < LEVEL_BITS; shift += DIGIT_BITS)
-        sort_by_digit(items, true, shift);
+    for (int64_t i = 0; i < n; i++)
+        any |= items->key[i].level;
+    const int level_bits = bits_of(any), some = bits_of((uint64_t)n / 8);
+    const int all = level_bits + (some > LEAST_BITS ? some : LEAST_BITS);
+    const int passes = (all + DIGIT_BITS - 1) / DIGIT_BITS, bits = (all + passes - 1) / passes;
+    for (int pass = passes; pass > 0; pass--)
+        sort_by_digit(items, level_bits, 64 - pass * bits, bits);
     insert_each(items->key, n);
 }
 
@@ -167,25 +183,11 @@ static void reset(qfz_filter_sets *sets)
         sets->up[v] = v;
 }
 
-static uint32_t root_of(qfz_filter_sets *sets, uint32_t v)
-{
-    uint32_t *const up = sets->up;
-    while (up[v] != v)
-        v = up[v] = up[up[v]];
-    return v;
-}
-
-/* a + b, both at most `least`, saturated. */
-static uint64_t sum_of(uint64_t a, uint64_t b, uint64_t least)
-{
-    return a >= least - b ? least : a + b;
-}
-
 /* Root b goes under root a. */
 static void join(qfz_filter_sets *sets, uint32_t a, uint32_t b, uint64_t least)
 {
     sets->up[b] = a;
-    sets->weight[a] = sum_of(sets->weight[a], sets->weight[b], least);
+    sets->weight[a] = qfz_filter_sum(sets->weight[a], sets->weight[b], least);
 }
 
 /* Items in ascending order become items 0 .. n - 1. */
@@ -210,10 +212,10 @@ qfz_status qfz_filter_thin(qfz_filter_items *items, qfz_filter_sets *sets, uint6
         const uint32_t item = items->key[i].item, u = items->u[item], v = items->v[item];
         if (v == QFZ_NONE) {
             if (taken[u] < least) keep_item(&kept, items, i);
-            taken[u] = sum_of(taken[u], items->mass[item], least);
+            taken[u] = qfz_filter_sum(taken[u], items->mass[item], least);
             continue;
         }
-        const uint32_t a = root_of(sets, u), b = root_of(sets, v);
+        const uint32_t a = qfz_filter_root(sets->up, u), b = qfz_filter_root(sets->up, v);
         if (a == b) continue;
         keep_item(&kept, items, i);
         sets->up[b] = a;
@@ -234,14 +236,14 @@ void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, ui
     reset(sets);
     for (int64_t i = 0; i < items->n; i++) {
         const qfz_filter_key *const key = &items->key[i];
-        const uint32_t item = key->item, a = root_of(sets, items->u[item]);
+        const uint32_t item = key->item, a = qfz_filter_root(sets->up, items->u[item]);
         if (items->v[item] == QFZ_NONE) {
             if (key->level > 0 && items->mass[item] == least)
                 found[item] = sets->weight[a] < least ? QFZ_FILTER_ZEROED : QFZ_FILTER_KEPT;
-            sets->weight[a] = sum_of(sets->weight[a], items->mass[item], least);
+            sets->weight[a] = qfz_filter_sum(sets->weight[a], items->mass[item], least);
             continue;
         }
-        const uint32_t b = root_of(sets, items->v[item]);
+        const uint32_t b = qfz_filter_root(sets->up, items->v[item]);
         if (a == b) continue;
         const bool is_light = sets->weight[a] < least || sets->weight[b] < least;
         if (key->level > 0) found[item] = is_light ? QFZ_FILTER_ZEROED : QFZ_FILTER_KEPT;
@@ -325,7 +327,7 @@ static qfz_status take_in(pass *p, const qfz_filter_key *key, uint32_t a, uint64
 {
     uint64_t *const at_zero = p->out->at_zero;
     if (key->level > 0) return add_event(p, key, a, mass, err);
-    at_zero[a] = sum_of(at_zero[a], mass, p->least);
+    at_zero[a] = qfz_filter_sum(at_zero[a], mass, p->least);
     p->has_zero = true;
     return QFZ_OK;
 }
@@ -335,7 +337,7 @@ static void join_open(const pass *p, const qfz_filter_key *key, uint32_t a, uint
 {
     uint64_t *const at_zero = p->out->at_zero;
     if (!is_silent) add_link(p, key, a, b);
-    at_zero[a] = sum_of(at_zero[a], at_zero[b], p->least);
+    at_zero[a] = qfz_filter_sum(at_zero[a], at_zero[b], p->least);
     at_zero[b] = 0;
     join(p->sets, a, b, p->least);
 }
@@ -345,8 +347,8 @@ static qfz_status add_item(pass *p, const qfz_filter_key *key, qfz_error *err)
     const uint32_t item = key->item, *const mark = p->out->mark;
     const bool is_event = p->items->v[item] == QFZ_NONE;
     const bool is_silent = item >= p->out->silent_first && item < p->out->silent_end;
-    uint32_t a = root_of(p->sets, p->items->u[item]);
-    uint32_t b = is_event ? QFZ_NONE : root_of(p->sets, p->items->v[item]);
+    uint32_t a = qfz_filter_root(p->sets->up, p->items->u[item]);
+    uint32_t b = is_event ? QFZ_NONE : qfz_filter_root(p->sets->up, p->items->v[item]);
     uint64_t *const weight = p->sets->weight;
     if (a == b) return QFZ_OK;
     if (!is_event && mark[a] == QFZ_NONE) {
@@ -362,7 +364,7 @@ static qfz_status add_item(pass *p, const qfz_filter_key *key, qfz_error *err)
     if (mark[a] != QFZ_NONE && weight[a] < p->least && mass > 0 && !is_silent)
         QFZ_TRY(take_in(p, key, a, mass, err));
     if (is_event)
-        weight[a] = sum_of(weight[a], mass, p->least);
+        weight[a] = qfz_filter_sum(weight[a], mass, p->least);
     else
         join(p->sets, a, b, p->least);
     return QFZ_OK;

@@ -34,6 +34,7 @@ typedef struct qfz_filter_items {
 } qfz_filter_items;
 
 qfz_status qfz_filter_items_reserve(qfz_filter_items *items, int64_t n, qfz_error *err);
+int64_t qfz_filter_items_bytes(int64_t n); /* that it allocates at first */
 void qfz_filter_items_fini(qfz_filter_items *items);
 
 static inline void qfz_filter_add(qfz_filter_items *items, uint32_t level, uint64_t position,
@@ -57,6 +58,20 @@ void qfz_filter_sort(qfz_filter_items *items);
 
 /* The same, if the first n_sorted keys are in order. */
 void qfz_filter_sort_rest(qfz_filter_items *items, int64_t n_sorted);
+
+/* a + b, both at most `least`, saturated. */
+static inline uint64_t qfz_filter_sum(uint64_t a, uint64_t b, uint64_t least)
+{
+    return a >= least - b ? least : a + b;
+}
+
+/* The root of a set, which up[] leads to. */
+static inline uint32_t qfz_filter_root(uint32_t *up, uint32_t v)
+{
+    while (up[v] != v)
+        v = up[v] = up[up[v]];
+    return v;
+}
 
 /* Components of n vertices.  The caller sets the weights, at most N, before a pass. */
 typedef struct qfz_filter_sets {

@@ -24,7 +24,7 @@ enum { QFZ_EDGE_H = 0, QFZ_EDGE_V, QFZ_EDGE_FALL, QFZ_EDGE_RISE, QFZ_EDGE_KINDS 
  * and at the bottom may be smaller. */
 typedef struct qfz_cpu_blocks {
     int64_t h, w;
-    int64_t side; /* at most QFZ_CPU_BLOCK_SIDE */
+    int64_t side; /* at most QFZ_CPU_BLOCK_SIDE, or a multiple of it (cpu/filter_patch.h) */
     int64_t n_y, n_x;
 } qfz_cpu_blocks;
 

@@ -19,40 +19,7 @@ static qfz_filter_scratch *scratch_of(void *memory)
 {
     qfz_filter_scratch *const s = memory;
     s->edges = (qfz_block_edges *)(void *)((char *)memory + padded(sizeof(qfz_filter_scratch)));
-    s->items.n = 0;
     return s;
-}
-
-/* ---- Items. */
-static void flush(const qfz_filter_graph *graph, qfz_filter_buffer *from)
-{
-    qfz_filter_items *const items = graph->items;
-    const int64_t n = from->n;
-    int64_t at;
-#pragma omp atomic capture
-    {
-        at = items->n;
-        items->n += n;
-    }
-    for (int64_t i = 0; i < n; i++)
-        items->key[at + i] =
-            (qfz_filter_key){from->position[i], from->level[i], (uint32_t)(at + i)};
-    memcpy(items->u + at, from->u, (size_t)n * sizeof *from->u);
-    memcpy(items->v + at, from->v, (size_t)n * sizeof *from->v);
-    memcpy(items->mass + at, from->mass, (size_t)n * sizeof *from->mass);
-    from->n = 0;
-}
-
-void qfz_filter_put(const qfz_filter_graph *graph, qfz_filter_buffer *to, uint32_t level,
-                    uint64_t position, uint32_t u, uint32_t v, uint64_t mass)
-{
-    if (to->n == QFZ_FILTER_SOME_ITEMS) flush(graph, to);
-    const uint32_t i = to->n++;
-    to->u[i] = u;
-    to->v[i] = v;
-    to->level[i] = level;
-    to->position[i] = position;
-    to->mass[i] = mass;
 }
 
 /* ---- Components. */
@@ -70,15 +37,19 @@ static void join(const qfz_filter_view *b, uint32_t p, uint32_t q)
 void qfz_filter_open(qfz_filter_view *b, uint32_t root)
 {
     qfz_filter_scratch *const s = b->s;
-    s->vertex[root] = (uint16_t)b->n_vertices;
-    b->graph->weight[b->block->first + b->n_vertices++] = s->weight[root].least;
+    const uint32_t vertex = b->patch->n_vertices++;
+    s->vertex[root] = (uint16_t)(vertex - b->first_vertex);
+    b->patch->weight[vertex] = s->weight[root].least;
 }
 
 void qfz_filter_set_gate(const qfz_filter_view *b, uint32_t place, uint32_t root)
 {
-    const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box);
-    b->graph->gate[b->block->first + qfz_ring_index(h, w, place / w, place % w)] =
-        qfz_filter_vertex(b, root);
+    const int64_t h = qfz_box_h(b->box), w = qfz_box_w(b->box), y = place / w, x = place % w;
+    const uint32_t gate = b->block->first + (uint32_t)qfz_ring_index(h, w, y, x);
+    qfz_filter_patch *const patch = b->patch;
+    b->graph->gate[gate] = qfz_filter_vertex(b, root);
+    if (!qfz_box_has(patch->inner, b->box.y0 + y, b->box.x0 + x))
+        patch->edge_gates[patch->n_edge_gates++] = gate;
 }
 
 /* An edge that leaves the block starts from a pixel on its ring. */
@@ -104,7 +75,7 @@ static int meet_open(const qfz_filter_view *b, uint64_t record, uint32_t p, uint
     const bool is_enough = s->weight[open].least == b->least;
     const uint64_t mass = s->weight[other].least;
     if (!is_final || (!is_enough && mass > 0))
-        qfz_filter_put(b->graph, &b->s->items, qfz_record_level(&s->order, record),
+        qfz_filter_add(&b->patch->items, qfz_record_level(&s->order, record),
                        qfz_record_position(&s->order, record), qfz_filter_vertex(b, open),
                        is_final ? QFZ_NONE : qfz_filter_vertex(b, other), is_final ? mass : 0);
     if (is_final && mass < b->least) {
@@ -236,48 +207,21 @@ static void copy_joined(const qfz_filter_view *b)
     }
 }
 
-void qfz_filter_block_join(const qfz_filter_graph *graph, int64_t i, void *memory)
+void qfz_filter_block_join(const qfz_filter_graph *graph, qfz_filter_patch *patch, int64_t i,
+                           void *memory)
 {
     const qfz_cpu_blocks *const layout = &graph->layout;
     const qfz_box box = qfz_cpu_blocks_box(layout, i / layout->n_x, i % layout->n_x);
     qfz_filter_scratch *const s = scratch_of(memory);
     qfz_filter_view b = {.graph = graph,
+                         .patch = patch,
                          .block = &graph->blocks[i],
                          .box = box,
                          .least = graph->rule.min_mass,
                          .merges_heavy = !graph->rule.wants_forest,
-                         .s = s};
+                         .s = s,
+                         .first_vertex = patch->n_vertices};
     qfz_filter_nodes_find(&b);
     join_in_parts(&b);
     if (graph->zeroed) copy_joined(&b);
-    flush(graph, &s->items);
-}
-
-/* ---- Seams. */
-uint32_t qfz_filter_gate(const qfz_filter_graph *graph, int64_t y, int64_t x)
-{
-    const int64_t by = y / graph->layout.side, bx = x / graph->layout.side;
-    const qfz_box box = qfz_cpu_blocks_box(&graph->layout, by, bx);
-    const int64_t i = qfz_ring_index(qfz_box_h(box), qfz_box_w(box), y - box.y0, x - box.x0);
-    return graph->gate[graph->blocks[by * graph->layout.n_x + bx].first + i];
-}
-
-void qfz_filter_block_add_seam(const qfz_filter_graph *graph, int64_t i, void *memory)
-{
-    static const int from[QFZ_EDGE_KINDS] = {0, 0, 0, 1}, to_x[QFZ_EDGE_KINDS] = {1, 0, 1, 0};
-    static const int to_y[QFZ_EDGE_KINDS] = {0, 1, 1, 1};
-    static const int dir[QFZ_EDGE_KINDS] = {QFZ_RIGHT, QFZ_BELOW, QFZ_BELOW_RIGHT, QFZ_BELOW_LEFT};
-    const qfz_filter_block *const block = &graph->blocks[i];
-    qfz_filter_buffer *const items = &scratch_of(memory)->items;
-    for (uint32_t e = block->seam; e < block->seam + block->n_seam; e++) {
-        const uint32_t id = graph->seams[e].id, kind = id % QFZ_EDGE_KINDS;
-        const int64_t a = id / QFZ_EDGE_KINDS, y = a / graph->layout.w, x = a % graph->layout.w;
-        const uint32_t u = qfz_filter_gate(graph, y, x + from[kind]);
-        const uint32_t v = qfz_filter_gate(graph, y + to_y[kind], x + to_x[kind]);
-        if (u == v) continue;
-        qfz_filter_put(graph, items, graph->seams[e].level,
-                       qfz_position(graph->box.y0 + y, graph->box.x0 + x + from[kind], dir[kind]),
-                       u, v, 0);
-    }
-    flush(graph, items);
 }

@@ -6,9 +6,8 @@
  * of a small graph.  The component of Kruskal's algorithm in the whole raster is the same as long
  * as the component is closed, and may be larger if the component is open.  So an edge out of a
  * closed component is decided in the block; an open component takes in closed ones by mass events;
- * and where two open components meet, their edge becomes a link of the small graph.  Edges across
- * seams are the graph's other links.  The graph has at most one vertex for each pixel on the ring
- * of a block.
+ * and where two open components meet, their edge becomes a link of the small graph of a patch of
+ * blocks (filter_patch.h).
  *
  * Unless the rule wants the forest, all components that weigh at least N are the same to the
  * others, and become one: no edge between two of them has filtered level 0. */
@@ -19,15 +18,16 @@
 #include "core/filter.h"
 
 typedef struct qfz_filter_block {
-    uint32_t first; /* its first vertex, and its first gate */
+    uint32_t first; /* its first gate */
     uint32_t seam;  /* its first edge across its seams */
     uint32_t n_seam;
 } qfz_filter_block;
 
-/* The small graph of a tile, whose blocks are processed in any order. */
+/* A tile, whose patches are processed in any order. */
 typedef struct qfz_filter_graph {
-    qfz_rule rule; /* without alpha */
-    qfz_cpu_blocks layout;
+    qfz_rule rule;         /* without alpha */
+    qfz_cpu_blocks layout; /* blocks, and patches as blocks of a larger side */
+    qfz_cpu_blocks patches;
     const qfz_image *tile;
     qfz_box box;              /* of the tile in the raster */
     const uint64_t *row_mass; /* NULL: 1 */
@@ -37,23 +37,35 @@ typedef struct qfz_filter_graph {
 
     qfz_filter_block *blocks;
     qfz_seam_edge *seams;
-    uint32_t *gate;          /* by ring pixel of each block: its vertex, if it has one */
-    uint32_t heavy;          /* the vertex of all components that weigh at least N */
-    uint64_t *weight;        /* of vertices */
+    uint32_t *gate; /* by ring pixel of each block: its vertex, if it has one: of the patch, and
+                       once the patch has been processed, if the pixel lies at the patch's edge, of
+                       the tile */
+    /* The small graph of the tile: vertex 0 is heavy, as in a patch. */
     qfz_filter_items *items; /* enough room */
+    uint64_t *weight;
+    uint32_t *n_vertices;
 } qfz_filter_graph;
+
+/* The vertex of all components that weigh at least N. */
+enum { QFZ_FILTER_HEAVY = 0 };
+
+/* The small graph of one patch of blocks. */
+typedef struct qfz_filter_patch {
+    qfz_box box;            /* in the tile */
+    qfz_box inner;          /* its pixels that no edge connects to another patch */
+    qfz_filter_items items; /* enough room */
+    uint64_t *weight;       /* of vertices */
+    uint32_t n_vertices;
+    uint32_t *edge_gates; /* the gates that pixels outside `inner` have */
+    uint32_t n_edge_gates;
+} qfz_filter_patch;
 
 /* The working memory of one thread. */
 size_t qfz_filter_block_bytes(int connectivity);
 
-/* Processes block i: items between its vertices, its seam, gates, weights, and the bits of its
- * edges of filtered level 0 and of those of the forest. */
-void qfz_filter_block_join(const qfz_filter_graph *graph, int64_t i, void *scratch);
-
-/* Adds the edges across the block's seams; all blocks have been processed. */
-void qfz_filter_block_add_seam(const qfz_filter_graph *graph, int64_t i, void *scratch);
-
-/* The gate of a pixel on the ring of its block. */
-uint32_t qfz_filter_gate(const qfz_filter_graph *graph, int64_t y, int64_t x);
+/* Processes block i of the patch: items between its vertices, its seam, gates, weights, and the
+ * bits of its edges of filtered level 0 and of those of the forest. */
+void qfz_filter_block_join(const qfz_filter_graph *graph, qfz_filter_patch *patch, int64_t i,
+                           void *scratch);
 
 #endif

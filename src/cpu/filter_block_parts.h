@@ -20,19 +20,12 @@
 enum {
     QFZ_FILTER_MAX_RING = 4 * QFZ_CPU_BLOCK_SIDE,
     QFZ_FILTER_MAX_NODES = QFZ_CPU_BLOCK_PX + 1,
-    QFZ_FILTER_SOME_ITEMS = 512,
     QFZ_FILTER_CLOSED = UINT16_MAX /* in place of a vertex */
 };
 
 /* In the bits of a pixel, its edges of filtered level 0 come first, then those of the forest that
  * keep their level. */
 enum { QFZ_FILTER_KEPT_SHIFT = QFZ_MAX_DIRS, QFZ_FILTER_ZEROED_BITS = (1 << QFZ_MAX_DIRS) - 1 };
-
-/* Items that are not yet in the tile's list. */
-typedef struct qfz_filter_buffer {
-    uint32_t n, u[QFZ_FILTER_SOME_ITEMS], v[QFZ_FILTER_SOME_ITEMS], level[QFZ_FILTER_SOME_ITEMS];
-    uint64_t position[QFZ_FILTER_SOME_ITEMS], mass[QFZ_FILTER_SOME_ITEMS];
-} qfz_filter_buffer;
 
 /* The weight of a component as far as its late pixels have been counted, and with all of them; at
  * most N. */
@@ -64,27 +57,21 @@ typedef struct qfz_filter_scratch {
 
     uint64_t open[QFZ_FILTER_MAX_RING];
     qfz_filter_order order;
-    qfz_filter_buffer items;
     qfz_block_edges *edges;
 } qfz_filter_scratch;
 
 /* The block at work. */
 typedef struct qfz_filter_view {
     const qfz_filter_graph *graph;
+    qfz_filter_patch *patch;
     qfz_filter_block *block;
     qfz_box box;
     uint64_t least;    /* N */
     bool merges_heavy; /* all components that weigh enough are one */
     bool all_heavy;    /* each pixel weighs enough */
     qfz_filter_scratch *s;
-    uint32_t n_vertices;
+    uint32_t first_vertex;
 } qfz_filter_view;
-
-/* a + b, both at most `least`, saturated. */
-static inline uint64_t qfz_filter_sum(uint64_t a, uint64_t b, uint64_t least)
-{
-    return a >= least - b ? least : a + b;
-}
 
 /* True if the component is the same as all others that weigh enough. */
 static inline bool qfz_filter_is_heavy(const qfz_filter_view *b, uint32_t root)
@@ -94,7 +81,7 @@ static inline bool qfz_filter_is_heavy(const qfz_filter_view *b, uint32_t root)
 
 static inline uint32_t qfz_filter_vertex(const qfz_filter_view *b, uint32_t root)
 {
-    return qfz_filter_is_heavy(b, root) ? b->graph->heavy : b->block->first + b->s->vertex[root];
+    return qfz_filter_is_heavy(b, root) ? QFZ_FILTER_HEAVY : b->first_vertex + b->s->vertex[root];
 }
 
 /* The weight of a pixel of row y of the block. */
@@ -103,10 +90,6 @@ static inline uint64_t qfz_filter_mass(const qfz_filter_view *b, uint32_t y)
     const uint64_t mass = b->graph->row_mass ? b->graph->row_mass[b->box.y0 + y] : 1;
     return mass < b->least ? mass : b->least;
 }
-
-/* filter_block.c: adds an item (filter.h) of the tile's small graph. */
-void qfz_filter_put(const qfz_filter_graph *graph, qfz_filter_buffer *to, uint32_t level,
-                    uint64_t position, uint32_t u, uint32_t v, uint64_t mass);
 
 /* filter_block.c: the component becomes a vertex, since an edge that leaves the block starts from
  * it.

@@ -43,8 +43,8 @@ void qfz_filter_late_give_one(const qfz_filter_view *b, uint32_t px, uint32_t ve
 {
     const uint64_t mass = mass_of(b, px);
     if (mass > 0)
-        qfz_filter_put(b->graph, &b->s->items, b->s->level[px], hook_position(b, px), vertex,
-                       QFZ_NONE, mass);
+        qfz_filter_add(&b->patch->items, b->s->level[px], hook_position(b, px), vertex, QFZ_NONE,
+                       mass);
 }
 
 void qfz_filter_late_give(const qfz_filter_view *b, uint32_t root, uint32_t vertex)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_tile.h - the area filter (filter.h) of one tile: its blocks (filter_block.h), several at a
- * time, then the small graph that they leave. */
+/* filter_tile.h - the area filter (filter.h) of one tile: its patches (filter_patch.h), several at
+ * a time, then the small graph that they leave. */
 #ifndef QFZ_CPU_FILTER_TILE_H
 #define QFZ_CPU_FILTER_TILE_H
 
-#include "cpu/filter_block.h"
+#include "cpu/filter_patch.h"
 #include "core/engine.h"
 
 typedef struct qfz_filter_tile {
@@ -12,11 +12,12 @@ typedef struct qfz_filter_tile {
     int n_threads;
     qfz_filter_items items;
     qfz_filter_sets sets; /* of the vertices */
-    uint64_t *weight;     /* of the vertices, as blocks leave them, for keep() */
+    uint64_t *weight;     /* of the vertices, as patches leave them, for keep() */
+    uint32_t *ring;       /* by ring pixel of the tile: its vertex, if the pixel is valid */
     uint32_t *mark;       /* by vertex */
     uint64_t *at_zero;
-    uint8_t *found; /* by item: as of qfz_filter_resolve() */
-    void *scratch;  /* of each thread */
+    uint8_t *found;                    /* by item: as of qfz_filter_resolve() */
+    qfz_filter_patch_scratch *scratch; /* of each thread */
 } qfz_filter_tile;
 
 /* Memory for tiles of at most h x w pixels, in blocks of the given side; and its bytes for one
