@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/position.h"
+#include "core/simd.h"
 #include "cpu/filter_block_parts.h"
 #include "cpu/spanning.h"
 
@@ -193,6 +194,19 @@ static void join_in_parts(qfz_filter_view *b)
 }
 
 /* ---- Blocks. */
+QFZ_CLONES static void copy_row(const uint8_t *restrict joined, int64_t n, uint8_t *restrict zeroed)
+{
+    for (int64_t x = 0; x < n; x++)
+        zeroed[x] = joined[x] & QFZ_FILTER_ZEROED_BITS;
+}
+
+QFZ_CLONES static void copy_forest_row(const uint8_t *restrict joined, int64_t n,
+                                       uint8_t *restrict forest)
+{
+    for (int64_t x = 0; x < n; x++)
+        forest[x] = joined[x] >> QFZ_FILTER_KEPT_SHIFT;
+}
+
 static void copy_joined(const qfz_filter_view *b)
 {
     const int64_t w = qfz_box_w(b->box);
@@ -200,10 +214,8 @@ static void copy_joined(const qfz_filter_view *b)
     for (int64_t y = b->box.y0; y < b->box.y1; y++) {
         const uint8_t *const from = b->s->joined + (y - b->box.y0) * w;
         const int64_t to = y * graph->tile->w + b->box.x0;
-        for (int64_t x = 0; x < w; x++)
-            graph->zeroed[to + x] = from[x] & QFZ_FILTER_ZEROED_BITS;
-        for (int64_t x = 0; graph->forest && x < w; x++)
-            graph->forest[to + x] = from[x] >> QFZ_FILTER_KEPT_SHIFT;
+        copy_row(from, w, graph->zeroed + to);
+        if (graph->forest) copy_forest_row(from, w, graph->forest + to);
     }
 }
 
