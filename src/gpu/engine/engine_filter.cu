@@ -64,6 +64,24 @@ void qfz_filter_close(qfz_worker *worker)
     free(room->some_items);
 }
 
+/* ---- Rounds ------------------------------------------------------------------------------------
+ */
+
+/* As qfz_gpu_filter_round(). */
+typedef qfz_status (*rounds_fn)(qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                                const qfz_gpu_filter *filter, const uint32_t **d_n);
+
+static qfz_status run_rounds(qfz_worker *worker, rounds_fn rounds)
+{
+    qfz_filter_room *const room = &worker->filter;
+    for (uint32_t n = 1; n > 0;) {
+        const uint32_t *d_n;
+        QFZ_TRY(rounds(&worker->gpu, &room->edges, &room->on_device, &d_n));
+        QFZ_TRY(qfz_worker_down(worker, &n, d_n, sizeof n));
+    }
+    return QFZ_OK;
+}
+
 /* ---- The tile -------------------------------------------------------------------------------- */
 
 static qfz_status run(qfz_worker *worker, qfz_box box, const uint64_t *row_mass, bool is_open_ring)
@@ -84,7 +102,8 @@ static qfz_status run(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
                               (size_t)filter->h * sizeof *row_mass));
     QFZ_TRY(
         qfz_gpu_edges_make(&worker->gpu, &worker->image, &rule, room->d_edge_levels, &room->edges));
-    return qfz_gpu_filter_run(&worker->gpu, &room->edges, filter);
+    QFZ_TRY(qfz_gpu_filter_begin(&worker->gpu, &room->edges, filter));
+    return run_rounds(worker, qfz_gpu_filter_round);
 }
 
 /* ---- The graph of the ring ------------------------------------------------------------------- */
@@ -152,28 +171,11 @@ static qfz_status take_all(qfz_worker *worker, int kinds)
     return QFZ_OK;
 }
 
-/* As qfz_gpu_filter_forest_rounds(). */
-typedef qfz_status (*rounds_fn)(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                const qfz_gpu_filter *filter, const uint32_t **d_joined);
-
-static qfz_status run_rounds(qfz_worker *worker, rounds_fn rounds)
-{
-    qfz_filter_room *const room = &worker->filter;
-    for (uint32_t joined = 1; joined > 0;) {
-        const uint32_t *d_joined;
-        QFZ_TRY(rounds(&worker->gpu, &room->edges, &room->on_device, &d_joined));
-        QFZ_TRY(qfz_worker_down(worker, &joined, d_joined, sizeof joined));
-    }
-    return QFZ_OK;
-}
-
-/* The edges of the forest that are certain; light components have joined. */
+/* The edges of the forest that are certain. */
 static qfz_status find_forest(qfz_worker *worker)
 {
-    const qfz_gpu_filter *const filter = &worker->filter.on_device;
-    QFZ_TRY(qfz_gpu_filter_forest_begin(&worker->gpu, filter));
-    QFZ_TRY(run_rounds(worker, qfz_gpu_filter_forest_rounds));
-    return qfz_gpu_filter_forest_end(&worker->gpu, filter);
+    QFZ_TRY(qfz_gpu_filter_forest_begin(&worker->gpu, &worker->filter.on_device));
+    return run_rounds(worker, qfz_gpu_filter_forest_rounds);
 }
 
 static qfz_status take_links(qfz_worker *worker)
@@ -189,7 +191,6 @@ static qfz_status make_ring_graph(qfz_worker *worker, const uint64_t *row_mass)
     qfz_filter_room *const room = &worker->filter;
     weigh_ring(worker, row_mass);
     room->items.n = 0;
-    QFZ_TRY(qfz_gpu_filter_hook(&worker->gpu, &room->on_device));
     QFZ_TRY(qfz_gpu_filter_end(&worker->gpu, &room->edges, &room->on_device));
     if (!worker->spec.rule->wants_forest)
         return take_all(worker, QFZ_FILTER_EVENTS | QFZ_FILTER_LINKS);
@@ -306,7 +307,6 @@ qfz_status qfz_filter_find_bits(qfz_worker *worker, qfz_box box, const uint64_t 
     if (exterior) {
         QFZ_TRY(make_ring_graph(worker, row_mass));
     } else if (bits->forest) {
-        QFZ_TRY(qfz_gpu_filter_hook(&worker->gpu, &worker->filter.on_device));
         QFZ_TRY(find_forest(worker));
     }
     QFZ_TRY(fetch_bits(worker, bits));

@@ -1,233 +1,163 @@
 /* SPDX-License-Identifier: MIT */
-/* filter_block.cuh - a block of 64 x 64 pixels in shared memory, in which light components join
- * (filter_block.cu).
+/* filter_block.cuh - a block of 63 x 63 pixels in shared memory, in which clusters of the area
+ * filter grow (filter_block.cu).
  *
- * A pixel of the block has the number row * SIDE + column.  Its cell is a place in rows of COLUMNS,
- * with a frame of cells around the block.  The frame's right column is the left one, a row further
- * down, and below it is room for what warps read beyond it.  An edge is a cell * DIRS + a
- * direction, so that the vertices at its two ends are at fixed places, inside the block or not. */
+ * Around the pixels of the block is a frame of one pixel on each side.  The cells of pixels and
+ * frame are numbered in rows of COLUMNS.  A quad is a cell that has cells on its right and below
+ * it; its edges are those between it and these, and with 8 neighbours the two diagonals of the four
+ * cells.  So the edges of 64 x 64 quads are all edges of the block's pixels.  A pixel, and a
+ * cluster, has the number of its quad. */
 #pragma once
 
-#include "gpu/filter/filter_edges.cuh"
-#include "gpu/forest/boruvka_parts.cuh"
+#include "gpu/device/warp.cuh"
+#include "gpu/filter/filter_parts.cuh"
 
-enum { SIDE = QFZ_SIDE, PX = SIDE * SIDE, COLUMNS = SIDE + 1, CELLS = (SIDE + 3) * COLUMNS };
+enum {
+    SIDE = QFZ_FILTER_BLOCK + 1,
+    QUADS = SIDE * SIDE,
+    COLUMNS = SIDE + 1,
+    CELLS = COLUMNS * COLUMNS
+};
 
-/* In place of a pixel, an edge or a vertex of the block. */
-static const uint32_t NOTHING = 0xffff, OUTSIDE = PX, HEAVY = PX + 1;
+/* Words of clusters, less than 2^16: the number of a quad, and flags.  A cluster that is DONE has
+ * no first edge, or picks none, or (LEAVES) has picked one that leaves the block.  The frame is one
+ * cluster, that of the first quad, which is no pixel. */
+static const uint32_t NUMBER = QUADS - 1, LEAVES = 0x4000, DONE = 0x8000, FRAME = DONE;
 
-/* Words of block_memory.next that are no half of an edge. */
-static const uint32_t TO_HEAVY = 0xfffd, TO_OUTSIDE = 0xfffe, LAST = 0x8000;
+/* Words of edges: (quad * DIRS + d) << TO_BITS | the cluster that a first edge leads to. */
+enum { TO_BITS = 16 };
+static const uint32_t TO = (1u << TO_BITS) - 1;
 
-static const uint32_t NO_KEY = UINT32_MAX;
+static const uint32_t NO_KEY = UINT32_MAX, NO_EDGE = UINT32_MAX; /* in place of an edge's number */
 
-/* Thread blocks on a multiprocessor, if shared memory suffices: devices of compute capability 8.0,
- * 9.0 and 10.0 run 2048 threads, others 1024 or 1536. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
-static const int most_resident = 1;
-#else
-static const int most_resident = 2;
-#endif
-
-/* Sizes for N neighbours.  A warp lists the edges of some cells. */
+/* Sizes for N neighbours.  A thread has a strip of quads, one below the other: what it knows of
+ * their edges is in registers. */
 template <int N> struct block_shape {
     enum {
         DIRS = N / 2,
-        THREADS = 1024,
-        RESIDENT = N == 4 ? most_resident : 1,
-        OWN = PX / THREADS,
-        WARPS = THREADS / QFZ_WARP,
-        CELLS_OF_WARP = ((SIDE + 1) * COLUMNS + 1 + WARPS - 1) / WARPS,
-        ROOM_OF_WARP = CELLS_OF_WARP * DIRS
+        THREADS = 512,
+        RESIDENT = N == 4 ? QFZ_SM_THREADS / THREADS : 2, /* thread blocks on a multiprocessor */
+        OWN = QUADS / THREADS
     };
 };
 
-template <int N> struct block_memory {
-    using shape = block_shape<N>;
-    uint32_t best[PX]; /* by vertex: key of its first edge; of its edge in the forest; at last the
-                          result of the part */
-    uint32_t mass[PX]; /* by vertex; then by part */
-    uint16_t edge[PX]; /* by vertex: its edge in the forest */
-    union {
-        uint16_t root[CELLS]; /* by cell: its vertex, while rounds join vertices */
-        uint16_t open[PX];    /* list of vertices: their edges join more than a part */
-        uint16_t behind[PX];  /* by pixel of a component that is a list: the next one */
-    };
-    union {
-        struct {
-            uint32_t key[shape::WARPS * shape::ROOM_OF_WARP]; /* by edge */
-            uint16_t list[shape::WARPS * shape::ROOM_OF_WARP];
-        };
-        struct {
-            uint32_t part[PX]; /* by pixel: its part */
-            uint32_t head[PX]; /* by part: a half; key of the first edge; a pixel of the list */
-            union {
-                uint16_t next[2 * PX]; /* by half of an edge: the next one, or LAST | the part */
-                struct {
-                    uint16_t first[PX];      /* by part: index in open */
-                    uint32_t zeroed[PX / 4]; /* as in qfz_gpu_filter */
-                };
-            };
-        };
-    };
-    uint32_t marked[PX / 32]; /* by vertex or part, one bit (filter_block.cu, filter_walk.cuh) */
-    uint32_t n_open, n_leaving, first_leaving;
+/* By pixel.  Of the root of a cluster, key and edge are the cluster's first edge; of any other
+ * pixel, its arrival.  Mass is what arrived before that edge, 0 where the pixel was a part of such
+ * a mass (filter.cuh). */
+struct block_memory {
+    uint32_t key[QUADS], mass[QUADS];
+    uint32_t edge[QUADS];      /* words of edges, or NO_EDGE */
+    uint32_t marks[QUADS / 4]; /* a byte a quad; bit d: its edge d has filtered level 0 */
+    uint16_t next[QUADS];      /* of a root: the cluster that it is now, or hangs on */
+    uint16_t cluster[CELLS];   /* of a cell */
+    uint16_t roots[QUADS / 2]; /* of live clusters, after the first round */
+    uint32_t n_roots[2], n_leaving;
 };
 
-/* A block, which begins at pixel (y, x) of the tile. */
+/* A pixel, if there is a valid one, and its value in a band of 8 or 16 bits. */
+struct block_cell {
+    bool has;
+    uint32_t value;
+};
+
+/* A block; quad 0 is pixel (y, x) of the tile, which may be outside. */
 template <typename T, int N> struct block_work {
     using shape = block_shape<N>;
-    block_memory<N> &m;
-    qfz_filter_edges<T> edges;
-    int32_t y, x, h, w;
+    block_memory &m;
+    const qfz_gpu_filter &f;
+    const qfz_edge_reader<T> &reader;
+    int32_t y, x, n_level_bits;
 
-    QFZ_DEVICE int2 at(uint32_t p) const
+    /* The i-th quad of this thread: those of a warp are neighbours in a row. */
+    QFZ_DEVICE static uint32_t own(int i)
     {
-        return make_int2(x + (int32_t)(p % SIDE), y + (int32_t)(p / SIDE));
+        return (threadIdx.x / SIDE * shape::OWN + (uint32_t)i) * SIDE + threadIdx.x % SIDE;
     }
-    /* The number of a pixel by row and column; NOTHING if it is not in the block. */
-    QFZ_DEVICE uint32_t number(int32_t row, int32_t column) const
+    QFZ_DEVICE int2 at(uint32_t quad) const
     {
-        const bool inside = row >= 0 && row < h && column >= 0 && column < w;
-        return inside ? (uint32_t)(row * SIDE + column) : NOTHING;
+        return make_int2(x + (int32_t)(quad % SIDE), y + (int32_t)(quad / SIDE));
     }
-    QFZ_DEVICE bool has(uint32_t p) const
+    QFZ_DEVICE uint32_t px_of(uint32_t quad) const
     {
-        return (int32_t)(p / SIDE) < h && (int32_t)(p % SIDE) < w;
+        return (uint32_t)at(quad).y * (uint32_t)f.w + (uint32_t)at(quad).x;
     }
-    /* The i-th pixel of this thread. */
-    QFZ_DEVICE uint32_t own(uint32_t i) const
+    /* True for a pixel of the block. */
+    QFZ_DEVICE bool has(uint32_t quad) const
     {
-        return threadIdx.x + i * shape::THREADS;
+        return quad >= SIDE && quad % SIDE > 0 && at(quad).y < f.h && at(quad).x < f.w;
     }
 
-    /* ---- Cells and edges */
-    QFZ_DEVICE static uint32_t cell(uint32_t p)
+    /* ---- Cells */
+    QFZ_DEVICE static uint32_t cell(uint32_t quad)
     {
-        return p + p / SIDE + COLUMNS + 1;
+        return quad + quad / SIDE;
     }
-    QFZ_DEVICE static uint32_t beyond(uint32_t dir)
+    /* The two ends of edge d of a quad. */
+    QFZ_DEVICE static uint32_t first_cell(uint32_t quad, int d)
     {
-        return dir == QFZ_RIGHT         ? 1
-               : dir == QFZ_BELOW       ? COLUMNS
-               : dir == QFZ_BELOW_RIGHT ? COLUMNS + 1
-                                        : COLUMNS - 1;
+        return cell(quad) + (d == QFZ_BELOW_LEFT ? 1 : 0);
     }
-    QFZ_DEVICE static uint32_t edge_of(uint32_t p, int side)
+    QFZ_DEVICE static uint32_t second_cell(uint32_t quad, int d)
     {
-        const uint32_t dir = (uint32_t)side / 2, from = cell(p) - (side % 2 ? beyond(dir) : 0);
-        return from * shape::DIRS + dir;
+        return cell(quad) + (d == QFZ_RIGHT ? 1 : d == QFZ_BELOW_RIGHT ? COLUMNS + 1 : COLUMNS);
     }
-    QFZ_DEVICE static int side(uint32_t edge)
+
+    /* ---- Edges */
+    QFZ_DEVICE int2 start(uint32_t quad, int d) const
     {
-        return (int)(2 * (edge % shape::DIRS));
+        const int2 from = at(quad);
+        return make_int2(from.x + (d == QFZ_BELOW_LEFT ? 1 : 0), from.y);
     }
-    QFZ_DEVICE uint32_t px_of_cell(uint32_t cell) const
+    QFZ_DEVICE qfz_filter_place place(uint32_t edge) const
     {
-        return number((int32_t)(cell / COLUMNS) - 1, (int32_t)(cell % COLUMNS) - 1);
-    }
-    /* The two pixels of an edge. */
-    QFZ_DEVICE uint32_t first(uint32_t edge) const
-    {
-        return px_of_cell(edge / shape::DIRS);
-    }
-    QFZ_DEVICE uint32_t second(uint32_t edge) const
-    {
-        return px_of_cell(edge / shape::DIRS + beyond(edge % shape::DIRS));
-    }
-    /* The vertices at its two ends. */
-    QFZ_DEVICE uint32_t first_root(uint32_t edge) const
-    {
-        return m.root[edge / shape::DIRS];
-    }
-    QFZ_DEVICE uint32_t second_root(uint32_t edge) const
-    {
-        return m.root[edge / shape::DIRS + beyond(edge % shape::DIRS)];
-    }
-    QFZ_DEVICE bool is_between_vertices(uint32_t edge) const
-    {
-        const uint32_t a = first_root(edge), b = second_root(edge);
-        return a != b && (a < PX || b < PX);
-    }
-    /* Where an edge starts; a pixel of the tile if there is such an edge. */
-    QFZ_DEVICE int2 start(uint32_t edge) const
-    {
-        const int32_t cell = (int32_t)(edge / shape::DIRS);
-        const int32_t row = cell / COLUMNS - 1, column = cell % COLUMNS - 1;
-        if (column < 0 && edge % shape::DIRS == QFZ_BELOW_LEFT)
-            return make_int2(x + SIDE, y + row - 1);
-        return make_int2(x + column, y + row);
-    }
-    QFZ_DEVICE qfz_filter_edge with_level(uint32_t edge) const
-    {
-        return {start(edge), side(edge), edges.level(start(edge), side(edge))};
+        const int d = (int)((edge >> TO_BITS) % shape::DIRS);
+        const int2 from = start((edge >> TO_BITS) / shape::DIRS, d);
+        return qfz_filter_place_of(reader.level_of((int64_t)from.y * f.w + from.x, d),
+                                   qfz_position(f.y0 + from.y, f.x0 + from.x, d));
     }
     QFZ_DEVICE bool is_before(uint32_t a, uint32_t b) const
     {
-        return qfz_filter_is_before(edges, with_level(a), with_level(b));
+        return qfz_filter_is_before(place(a), place(b));
     }
 
     /* ---- Keys: of two edges, the later one does not have the smaller one */
-    QFZ_DEVICE static uint32_t key_of(uint32_t level, uint64_t position)
+    QFZ_DEVICE uint32_t key_of(uint32_t level, int2 from, int d) const
     {
-        const int bits = 8 * (int)sizeof(T);
-        const uint32_t key =
-            bits == 32 ? level : level << (32 - bits) | (uint32_t)(position >> (32 + bits));
-        return min(key, NO_KEY - 1);
+        const uint64_t position = qfz_position(f.y0 + from.y, f.x0 + from.x, d);
+        /* Shifts of 64-bit numbers, by 1 to 32 bits and by 32 to 63. */
+        return min((uint32_t)((uint64_t)level << (32 - n_level_bits)) |
+                       (uint32_t)(position >> 32 >> n_level_bits),
+                   NO_KEY - 1);
     }
-    QFZ_DEVICE static bool is_above_0(uint32_t key)
+    QFZ_DEVICE uint32_t key(uint32_t quad, int d) const
     {
-        return key >> (32 - 8 * (int)sizeof(T)) > 0;
+        const int2 from = start(quad, d);
+        uint32_t level;
+        if (from.y < 0 || from.x < 0 || from.x >= f.w || !reader.read(from.y, from.x, d, &level))
+            return NO_KEY;
+        return key_of(level, from, d);
     }
-
-    /* ---- Parts */
-    QFZ_DEVICE uint32_t part(uint32_t p) const
+    /* The same, of two valid cells. */
+    QFZ_DEVICE uint32_t key(const block_cell &a, const block_cell &b, int2 from, int d) const
     {
-        return p == NOTHING ? OUTSIDE : m.part[p];
+        if (!a.has || !b.has) return NO_KEY;
+        const bool is_band = sizeof(T) < sizeof(uint32_t);
+        const uint32_t level = !is_band ? reader.level_of((int64_t)from.y * f.w + from.x, d)
+                               : a.value > b.value ? a.value - b.value
+                                                   : b.value - a.value;
+        return is_band || level <= reader.alpha_level ? key_of(level, from, d) : NO_KEY;
     }
-
-    /* ---- Pixels of the tile */
-    QFZ_DEVICE uint32_t px_of(uint32_t p) const
+    QFZ_DEVICE block_cell read(int32_t row, int32_t column) const
     {
-        const int2 pixel = at(p);
-        return (uint32_t)pixel.y * (uint32_t)edges.f.w + (uint32_t)pixel.x;
+        const int64_t p = (int64_t)row * f.w + column;
+        const bool inside = row >= 0 && row < f.h && column >= 0 && column < f.w;
+        block_cell cell = {inside && (!reader.valid || __ldg(reader.valid + p)), 0};
+        if (sizeof(T) < sizeof(uint32_t) && inside)
+            cell.value = (uint32_t)__ldg(reader.from + p) ^ reader.bias;
+        return cell;
     }
-    QFZ_DEVICE uint32_t number_of_px(uint32_t px) const
+    QFZ_DEVICE bool is_above_0(uint32_t quad_key) const
     {
-        const uint32_t row = (uint32_t)edges.f.w;
-        return number((int32_t)(px / row) - y, (int32_t)(px % row) - x);
-    }
-    QFZ_DEVICE uint8_t &zeroed(uint32_t p) const
-    {
-        return reinterpret_cast<uint8_t *>(edges.f.d_zeroed)[px_of(p)];
+        return (uint64_t)quad_key >> (32 - n_level_bits) > 0;
     }
 };
-
-/* What a thread knows of its pixels; bit i: of own(i). */
-template <int N> struct own_pixels {
-    uint16_t vertex[block_shape<N>::OWN];
-    uint32_t takes;  /* a vertex that takes its first edge */
-    uint32_t joined; /* a vertex with an edge in the forest */
-    uint32_t light;  /* this edge joins to less than N */
-};
-
-/* Puts `value` into words[at] if that is NOTHING, or if is_before(value, what it is). */
-template <typename IS_BEFORE>
-QFZ_DEVICE void offer(uint16_t *words, uint32_t at, uint32_t value, const IS_BEFORE &is_before)
-{
-    uint32_t *const word = reinterpret_cast<uint32_t *>(words) + at / 2;
-    const uint32_t shift = at % 2 * 16;
-    for (uint32_t old = qfz_in_shared::read(word);;) {
-        const uint32_t has = old >> shift & 0xffff;
-        if (has == value || (has != NOTHING && !is_before(value, has))) return;
-        const uint32_t was = atomicCAS(word, old, (old & ~(0xffffu << shift)) | value << shift);
-        if (was == old) return;
-        old = was;
-    }
-}
-
-/* Adds a weight; a sum that does not fit is at least N. */
-QFZ_DEVICE void add_mass(uint32_t *sum, uint32_t mass, uint32_t least)
-{
-    if (atomicAdd(sum, mass) > UINT32_MAX - mass) atomicMax(sum, least);
-}

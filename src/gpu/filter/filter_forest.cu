@@ -19,14 +19,12 @@
 #include "gpu/filter/filter_parts.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
-/* Bits of d_side: directions of a pixel's edges that may join two components, for both ways; of the
- * closed way, that the pixel is an open root. */
-enum { LIVE = 0x0f, OPEN = 0x10 };
+/* Bits of d_side: directions of a pixel's edges that may join two components. */
+enum { LIVE = 0x0f };
 
 namespace
 {
-/* Components are numbered by root.  The arrays of the filter have other contents: of a root,
- * d_mass and d_right have the place of the first edge, d_left has the target. */
+/* Components are numbered by root. */
 struct closed_way {
     qfz_gpu_filter f;
 
@@ -36,7 +34,7 @@ struct closed_way {
     }
     QFZ_DEVICE bool chooses(uint32_t root) const
     {
-        return (f.d_side[root] & OPEN) == 0;
+        return !qfz_filter_is_open(f, root);
     }
     QFZ_DEVICE uint32_t *up(uint32_t root) const
     {
@@ -44,20 +42,20 @@ struct closed_way {
     }
     QFZ_DEVICE uint32_t *target(uint32_t root) const
     {
-        return &f.d_left[root];
+        return &f.d_target[root];
     }
     QFZ_DEVICE unsigned long long *first(uint32_t root) const
     {
-        return reinterpret_cast<unsigned long long *>(&f.d_mass[root]);
+        return &f.d_first[root];
     }
     QFZ_DEVICE uint32_t *first_low(uint32_t root) const
     {
-        return &f.d_right[root];
+        return &f.d_first_low[root];
     }
-    /* Components at the beginning, in d_leaving if they fit. */
+    /* Components at the beginning, in d_roots if they fit. */
     QFZ_DEVICE bool has_list() const
     {
-        return f.d_count[QFZ_FILTER_N_ROOTS] <= f.leaving_room;
+        return f.d_count[QFZ_FILTER_N_ROOTS] <= f.root_room;
     }
     QFZ_DEVICE int64_t n() const
     {
@@ -65,15 +63,11 @@ struct closed_way {
     }
     QFZ_DEVICE uint32_t number(uint64_t i) const
     {
-        return has_list() ? f.d_leaving[i] : (uint32_t)i;
+        return has_list() ? f.d_roots[i] : (uint32_t)i;
     }
-    /* Two components that weigh N together may not have joined yet (filter_block.cu): their edge
-     * has filtered level 0. */
     QFZ_DEVICE void mark(uint32_t p, int dir, uint32_t level) const
     {
-        const uint32_t zeroed = 1u << dir << 8 * (p % 4);
-        if (level > 0 && !(qfz_peek(&f.d_zeroed[p / 4]) & zeroed))
-            atomicOr(&f.d_zeroed[p / 4], zeroed * QFZ_FILTER_IN_FOREST);
+        if (level > 0) atomicOr(&f.d_zeroed[p / 4], QFZ_FILTER_IN_FOREST << dir << 8 * (p % 4));
     }
 };
 
@@ -86,7 +80,7 @@ struct link_way {
         const uint32_t root = qfz_filter_root(f, p);
         return qfz_filter_is_open(f, root) ? qfz_find_shortening<qfz_filter_parents>(
                                                  f.d_ring_up, qfz_filter_ring_number(f, root))
-                                           : (uint32_t)QFZ_FILTER_NIL;
+                                           : QFZ_NONE;
     }
     QFZ_DEVICE bool chooses(uint32_t) const
     {
@@ -102,11 +96,11 @@ struct link_way {
     }
     QFZ_DEVICE unsigned long long *first(uint32_t ring) const
     {
-        return &f.d_first[ring];
+        return &f.d_ring_first[ring];
     }
     QFZ_DEVICE uint32_t *first_low(uint32_t ring) const
     {
-        return &f.d_first_low[ring];
+        return &f.d_ring_first_low[ring];
     }
     QFZ_DEVICE int64_t n() const
     {
@@ -150,18 +144,9 @@ __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_begin_closed(closed_way 
         const uint64_t i = first + threadIdx.x;
         const bool is_new = i < n && is_root(way, (uint32_t)i);
         const uint32_t at = qfz_take_one(&f.d_count[QFZ_FILTER_N_ROOTS], is_new);
-        if (i < n) f.d_side[i] = LIVE | (is_new && f.d_mass[i] == QFZ_GPU_FILTER_OPEN ? OPEN : 0);
-        if (is_new && at < f.leaving_room) f.d_leaving[at] = (uint32_t)i;
+        if (i < n) f.d_side[i] = LIVE;
+        if (is_new && at < f.root_room) f.d_roots[at] = (uint32_t)i;
         if (is_new) clear_first(way, (uint32_t)i);
-    }
-}
-
-__global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_end_closed(closed_way way)
-{
-    QFZ_FILTER_EACH(i, 0, way.n())
-    {
-        const uint32_t root = way.number(i);
-        way.f.d_mass[root] = way.chooses(root) ? way.f.least : QFZ_GPU_FILTER_OPEN;
     }
 }
 
@@ -246,17 +231,10 @@ __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
 template <typename WAY>
 QFZ_DEVICE uint32_t take_first(const WAY &way, uint32_t component, const qfz_filter_place &first)
 {
-    const qfz_gpu_filter &f = way.f;
-    int64_t y, x;
-    int dir;
-    qfz_position_edge(qfz_filter_position(first), &y, &x, &dir);
-    const int32_t down = dir == QFZ_RIGHT ? 0 : 1;
-    const int32_t right = dir == QFZ_BELOW ? 0 : dir == QFZ_BELOW_LEFT ? -1 : 1;
-    const uint32_t p = (uint32_t)(y - f.y0) * (uint32_t)f.w + (uint32_t)(x - f.x0);
-    const uint32_t q = (uint32_t)((int32_t)p + down * f.w + right);
-    way.mark(p, dir, (uint32_t)(first.high >> 32));
-    const uint32_t of_p = way.find(p);
-    return of_p == component ? way.find(q) : of_p;
+    const qfz_filter_ends ends = qfz_filter_ends_of(way.f, first);
+    way.mark(ends.p, ends.dir, (uint32_t)(first.high >> 32));
+    const uint32_t of_p = way.find(ends.p);
+    return of_p == component ? way.find(ends.q) : of_p;
 }
 
 template <typename WAY> __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_choose(WAY way)
@@ -268,8 +246,7 @@ template <typename WAY> __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_
         if (!is_root(way, component)) continue;
         const qfz_filter_place first = {*way.first(component), *way.first_low(component)};
         const bool has_edge = first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX;
-        *way.target(component) =
-            has_edge ? take_first(way, component, first) : (uint32_t)QFZ_FILTER_NIL;
+        *way.target(component) = has_edge ? take_first(way, component, first) : QFZ_NONE;
         clear_first(way, component);
     }
 }
@@ -282,7 +259,7 @@ template <typename WAY> static __global__ void __launch_bounds__(QFZ_FILTER_THRE
         const uint32_t component = way.number(i);
         if (!is_root(way, component)) continue;
         const uint32_t target = *way.target(component);
-        if (target == QFZ_FILTER_NIL || (*way.target(target) == component && component < target))
+        if (target == QFZ_NONE || (*way.target(target) == component && component < target))
             continue;
         *way.up(component) = target;
         way.f.d_count[QFZ_FILTER_N_JOINS] = 1;
@@ -333,12 +310,6 @@ qfz_status qfz_gpu_filter_forest_rounds(qfz_gpu *gpu, const qfz_gpu_edges *edges
     const closed_way way = {*filter};
     *d_joined = filter->d_count + QFZ_FILTER_N_JOINS;
     return launch_rounds(gpu, way, edges);
-}
-
-qfz_status qfz_gpu_filter_forest_end(qfz_gpu *gpu, const qfz_gpu_filter *filter)
-{
-    const closed_way way = {*filter};
-    return qfz_launch(gpu, k_end_closed, all_of(gpu, filter), dim3(QFZ_FILTER_THREADS), 0, way);
 }
 
 qfz_status qfz_gpu_filter_links_begin(qfz_gpu *gpu, const qfz_gpu_filter *filter)

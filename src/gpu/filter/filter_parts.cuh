@@ -10,43 +10,30 @@
 #include "gpu/filter/filter.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
 
-enum { QFZ_FILTER_THREADS = 256 };
-
-/* In d_up, the mark of a root; its other bits are the top of its heap.  NIL: no pixel, in heaps. */
-static const uint32_t QFZ_FILTER_ROOT = 1u << 31, QFZ_FILTER_NIL = QFZ_FILTER_ROOT - 1;
-
-/* In a byte of d_zeroed, bit d: the edge has filtered level 0, and a level above 0; until the last
- * kernel of qfz_gpu_filter_run() also QFZ_FILTER_MARKED << d: the edge is the first one of a light
- * component. */
-enum { QFZ_FILTER_ZEROED = 1, QFZ_FILTER_MARKED = 0x10, QFZ_FILTER_ALL_ZEROED = 0x0f0f0f0f };
-
-/* In d_side: the bits of a side (filter_edges.cuh).  LIST: the pixel is in a component that
- * is no heap yet, but a list of its pixels, each pixel's d_right the next one.  TAKES: the top of a
- * component that has not marked its first edge, or was second to mark it and has not joined yet.
- * HOOKED, at the end: the pixel was the root of a light component, which has joined another over
- * its first edge; d_left has its top. */
+/* Rows and columns of a block of pixels, and its pixels. */
 enum {
-    QFZ_FILTER_SIDE = 0x0f,
-    QFZ_FILTER_TAKES = 0x20,
-    QFZ_FILTER_LIST = 0x40,
-    QFZ_FILTER_HOOKED = 0x80
+    QFZ_FILTER_THREADS = 256,
+    QFZ_FILTER_BLOCK = 63,
+    QFZ_FILTER_BLOCK_PX = QFZ_FILTER_BLOCK * QFZ_FILTER_BLOCK
 };
+
+/* In d_up, the mark of a root, with one of two more while its cluster may grow: LIVE, it is to find
+ * its first edge; PICKED, it has picked it.  STAYS: within a round (filter_rounds.cu). */
+static const uint32_t QFZ_FILTER_ROOT = 1u << 31, QFZ_FILTER_LIVE = 1, QFZ_FILTER_PICKED = 2,
+                      QFZ_FILTER_STAYS = 4;
 
 /* In d_side, after the rounds of filter_forest.cu, bit d: the edge is a link. */
 enum { QFZ_FILTER_LINK = 0x10 };
 
-/* Blocks (filter_block.cu): how often they are shifted; the steps of a walk at most, and the halves
- * of edges that it may store. */
-enum { QFZ_FILTER_PASSES = 3, QFZ_FILTER_MOST_STEPS = 512, QFZ_FILTER_MOST_WAITING = 32 };
-
 static const unsigned long long QFZ_FILTER_NO_EDGE = ~0ull;
 
-/* Indices into d_count: the lengths of lists; and 1 if components joined, else 0. */
+/* Indices into d_count: 1 if clusters picked edges, else 0; lengths of lists; 1 if components
+ * joined, else 0. */
 enum {
-    QFZ_FILTER_N_LEAVING = 0,
+    QFZ_FILTER_N_PICKS = 0,
+    QFZ_FILTER_N_ROOTS,
     QFZ_FILTER_N_ITEMS,
     QFZ_FILTER_N_JOINS,
-    QFZ_FILTER_N_ROOTS,
     QFZ_FILTER_COUNTERS
 };
 
@@ -60,10 +47,28 @@ static inline dim3 qfz_filter_grid(const qfz_gpu *gpu, int64_t n)
     return qfz_launch_grid(gpu, n, QFZ_FILTER_THREADS, 8);
 }
 
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+static inline unsigned qfz_filter_block_count(int32_t h, int32_t w)
+{
+    return qfz_launch_blocks(h, QFZ_FILTER_BLOCK) * qfz_launch_blocks(w, QFZ_FILTER_BLOCK);
+}
+
+QFZ_DEVICE qfz_block_box qfz_filter_block_of(const qfz_gpu_filter &f, uint32_t block)
+{
+    const uint32_t n_x = ((uint32_t)f.w + QFZ_FILTER_BLOCK - 1) / QFZ_FILTER_BLOCK;
+    qfz_block_box box;
+    box.y = (int32_t)(block / n_x) * QFZ_FILTER_BLOCK;
+    box.x = (int32_t)(block % n_x) * QFZ_FILTER_BLOCK;
+    box.h = min((int)QFZ_FILTER_BLOCK, f.h - box.y);
+    box.w = min((int)QFZ_FILTER_BLOCK, f.w - box.x);
+    return box;
+}
+
 /* ---- Components ------------------------------------------------------------------------------ */
 
 /* Parents in d_up (union_find.cuh). */
-struct qfz_filter_parents : qfz_in_global {
+struct qfz_filter_parents : qfz_in_cache {
     enum : uint32_t { MARK = QFZ_FILTER_ROOT };
 };
 
@@ -91,6 +96,12 @@ static QFZ_DEVICE uint32_t qfz_filter_ring_number(const qfz_gpu_filter &f, uint3
                                      (int32_t)(open_root % (uint32_t)f.w));
 }
 
+QFZ_DEVICE uint64_t qfz_filter_row_mass(const qfz_gpu_filter &f, int32_t y)
+{
+    const uint64_t mass = f.d_row_mass ? f.d_row_mass[y] : 1;
+    return mass < f.least ? mass : f.least;
+}
+
 /* The weight of pixel (y, x), at most N.  That an invalid pixel, which has no edges, weighs N keeps
  * it out of all lists. */
 QFZ_DEVICE uint64_t qfz_filter_mass_of_px(const qfz_gpu_filter &f, const uint8_t *valid, int32_t y,
@@ -98,8 +109,7 @@ QFZ_DEVICE uint64_t qfz_filter_mass_of_px(const qfz_gpu_filter &f, const uint8_t
 {
     if (valid && !valid[(int64_t)y * f.w + x]) return f.least;
     if (f.is_open_ring && qfz_filter_is_on_ring(f, y, x)) return QFZ_GPU_FILTER_OPEN;
-    const uint64_t mass = f.d_row_mass ? f.d_row_mass[y] : 1;
-    return mass < f.least ? mass : f.least;
+    return qfz_filter_row_mass(f, y);
 }
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
@@ -115,9 +125,44 @@ QFZ_DEVICE qfz_filter_place qfz_filter_place_of(uint32_t level, uint64_t positio
     return {(unsigned long long)level << 32 | position >> 32, (uint32_t)position};
 }
 
+QFZ_DEVICE bool qfz_filter_is_before(const qfz_filter_place &a, const qfz_filter_place &b)
+{
+    return a.high != b.high ? a.high < b.high : a.low < b.low;
+}
+
+/* Places in d_first and d_first_low. */
+QFZ_DEVICE qfz_filter_place qfz_filter_first(const qfz_gpu_filter &f, uint32_t px)
+{
+    return {f.d_first[px], f.d_first_low[px]};
+}
+
+QFZ_DEVICE void qfz_filter_set_first(const qfz_gpu_filter &f, uint32_t px,
+                                     const qfz_filter_place &place)
+{
+    f.d_first[px] = place.high;
+    f.d_first_low[px] = place.low;
+}
+
 QFZ_DEVICE uint64_t qfz_filter_position(const qfz_filter_place &place)
 {
     return place.high << 32 | place.low;
+}
+
+/* The pixels of an edge, which starts from p, and its direction. */
+struct qfz_filter_ends {
+    uint32_t p, q;
+    int dir;
+};
+
+QFZ_DEVICE qfz_filter_ends qfz_filter_ends_of(const qfz_gpu_filter &f,
+                                              const qfz_filter_place &place)
+{
+    int64_t y, x;
+    qfz_filter_ends ends;
+    qfz_position_edge(qfz_filter_position(place), &y, &x, &ends.dir);
+    ends.p = (uint32_t)(y - f.y0) * (uint32_t)f.w + (uint32_t)(x - f.x0);
+    ends.q = (uint32_t)((int32_t)ends.p + qfz_step_y(ends.dir) * f.w + qfz_step_x(ends.dir));
+    return ends;
 }
 
 /* Calls use(y, x, dir, level, root of the pixel, root of its neighbour) for each edge that starts
@@ -136,10 +181,11 @@ QFZ_DEVICE void qfz_filter_each_edge(const qfz_gpu_filter &f, const qfz_edge_rea
     }
 }
 
-/* Grows components inside blocks (filter_block.cu), if it can: N is below 2^32 - 1, and the device
- * has the shared memory.  Those that grow on are in d_leaving then. */
-bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                           const qfz_gpu_filter *filter);
+/* Grows clusters inside blocks (filter_block.cu), if it can: N is below 2^32 - 1, and the device
+ * has the shared memory.  Pixels of those that grow on are in d_list then, or more than it has room
+ * for.
+ */
+bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter);
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                              const qfz_gpu_filter *filter);
 

@@ -1,26 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* filter_ring.cu - the graph of the ring (filter.cuh). */
 #include "core/box.h"
-#include "gpu/filter/filter_edges.cuh"
+#include "gpu/filter/filter_parts.cuh"
 #include "gpu/forest/boruvka_parts.cuh"
-
-/* ---- Light components join ------------------------------------------------------------------- */
-
-/* Chains of first edges lead to earlier and earlier edges, so they end: at a component that is not
- * light, or has no edge. */
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_hook(qfz_gpu_filter f)
-{
-    QFZ_FILTER_EACH(i, 0, (int64_t)f.h * f.w)
-    {
-        const uint32_t word = f.d_up[i], top = word & QFZ_FILTER_NIL;
-        if (!(word & QFZ_FILTER_ROOT) || f.d_mass[i] >= f.least || top == QFZ_FILTER_NIL) continue;
-        const int2 at = make_int2((int32_t)(top % (uint32_t)f.w), (int32_t)(top / (uint32_t)f.w));
-        const int2 other = qfz_filter_other(at, f.d_side[top] & QFZ_FILTER_SIDE);
-        f.d_left[i] = top;
-        f.d_side[i] |= QFZ_FILTER_HOOKED;
-        f.d_up[i] = (uint32_t)other.y * (uint32_t)f.w + (uint32_t)other.x;
-    }
-}
 
 /* ---- First edges to components that weigh N -------------------------------------------------- */
 
@@ -28,8 +10,8 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_clear_first(qfz_g
 {
     QFZ_FILTER_EACH(i, 0, qfz_ring_count(f.h, f.w))
     {
-        f.d_first[i] = QFZ_FILTER_NO_EDGE;
-        f.d_first_low[i] = UINT32_MAX;
+        f.d_ring_first[i] = QFZ_FILTER_NO_EDGE;
+        f.d_ring_first_low[i] = UINT32_MAX;
     }
 }
 
@@ -54,7 +36,7 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     k_offer(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs)
 {
     each_to_heavy(f, reader, n_dirs, [&](uint32_t ring, const qfz_filter_place &place) {
-        qfz_lower(&f.d_first[ring], place.high);
+        qfz_lower(&f.d_ring_first[ring], place.high);
     });
 }
 
@@ -63,7 +45,7 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     k_refine(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs)
 {
     each_to_heavy(f, reader, n_dirs, [&](uint32_t ring, const qfz_filter_place &place) {
-        if (f.d_first[ring] == place.high) qfz_lower(&f.d_first_low[ring], place.low);
+        if (f.d_ring_first[ring] == place.high) qfz_lower(&f.d_ring_first_low[ring], place.low);
     });
 }
 
@@ -76,12 +58,6 @@ static qfz_status launch_end(qfz_gpu *gpu, const qfz_gpu_filter *f,
                        0, *f));
     QFZ_TRY(qfz_launch(gpu, k_offer<T>, grid, block, 0, *f, reader, n_dirs));
     return qfz_launch(gpu, k_refine<T>, grid, block, 0, *f, reader, n_dirs);
-}
-
-qfz_status qfz_gpu_filter_hook(qfz_gpu *gpu, const qfz_gpu_filter *filter)
-{
-    return qfz_launch(gpu, k_hook, qfz_filter_grid(gpu, (int64_t)filter->h * filter->w),
-                      dim3(QFZ_FILTER_THREADS), 0, *filter);
 }
 
 qfz_status qfz_gpu_filter_end(qfz_gpu *gpu, const qfz_gpu_edges *edges,
@@ -103,24 +79,16 @@ static QFZ_DEVICE void append(const qfz_gpu_filter &f, uint32_t u, uint32_t v,
         u, v, (uint32_t)(place.high >> 32), 0, qfz_filter_position(place), mass};
 }
 
-template <typename T>
-static QFZ_DEVICE void append_event(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
-                                    int n_sides, uint32_t p)
+static QFZ_DEVICE void append_event(const qfz_gpu_filter &f, uint32_t p)
 {
-    if (f.d_side[p] & QFZ_FILTER_HOOKED) {
-        const uint32_t root = qfz_filter_root(f, p), top = f.d_left[p];
-        const qfz_filter_edges<T> edges = {f, reader, n_sides};
-        const int2 at = make_int2((int32_t)(top % (uint32_t)f.w), (int32_t)(top / (uint32_t)f.w));
-        const int side = f.d_side[top] & QFZ_FILTER_SIDE;
-        if (qfz_filter_is_open(f, root))
-            append(f, qfz_filter_ring_number(f, root), QFZ_NONE,
-                   qfz_filter_place_of(edges.level(at, side), edges.position(at, side)),
-                   f.d_mass[p]);
+    const uint32_t root = qfz_filter_root(f, p);
+    if (!qfz_filter_is_open(f, root)) return;
+    const uint32_t ring = qfz_filter_ring_number(f, root);
+    if (p != root) {
+        if (f.d_mass[p] > 0) append(f, ring, QFZ_NONE, qfz_filter_first(f, p), f.d_mass[p]);
         return;
     }
-    if (!(f.d_up[p] & QFZ_FILTER_ROOT) || !qfz_filter_is_open(f, p)) return;
-    const uint32_t ring = qfz_filter_ring_number(f, p);
-    const qfz_filter_place first = {f.d_first[ring], f.d_first_low[ring]};
+    const qfz_filter_place first = {f.d_ring_first[ring], f.d_ring_first_low[ring]};
     if (first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX)
         append(f, ring, QFZ_NONE, first, f.least);
 }
@@ -145,7 +113,7 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
 {
     QFZ_FILTER_EACH(i, first_px, end_px)
     {
-        if (kinds & QFZ_FILTER_EVENTS) append_event(f, reader, 2 * n_dirs, (uint32_t)i);
+        if (kinds & QFZ_FILTER_EVENTS) append_event(f, (uint32_t)i);
         const uint32_t dirs = links_of(f, kinds, (uint32_t)i);
         if (dirs == 0) continue;
         qfz_filter_each_edge(
