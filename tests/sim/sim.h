@@ -303,6 +303,11 @@ template <typename T> static inline T __ldcg(const T *p)
     sim_maybe_yield();
     return *(const volatile T *)p;
 }
+static inline uint2 __ldcg(const uint2 *p)
+{
+    const unsigned *const word = (const unsigned *)p;
+    return uint2{__ldcg(word), __ldcg(word + 1)};
+}
 static inline uint4 __ldcg(const uint4 *p)
 {
     const unsigned *const word = (const unsigned *)p;

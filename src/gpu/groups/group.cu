@@ -61,11 +61,11 @@ static void carve_omega(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *c
     room->graph.record_room = all_of(&group->events);
     const int64_t n_events = qfz_omega_events_of(&room->graph);
     qfz_omega_carve_graph(room, rule, group->n_ring, carve);
-    qfz_carve lists = *carve;
-    qfz_omega_carve_lists(&room->graph, n_events, &lists);
+    qfz_carve bins = *carve;
+    qfz_omega_carve_bins(&room->graph, n_events, &bins);
     qfz_omega_carve_links(room, 1, (int32_t)group->n_ring, carve);
     qfz_omega_carve_events(room, rule, n_events, carve);
-    if (carve->used < lists.used) carve->used = lists.used;
+    if (carve->used < bins.used) carve->used = bins.used;
 }
 
 static void carve_levels(qfz_gpu_group *group, qfz_carve *carve)

@@ -12,8 +12,8 @@
  * at which its component is too wide; that requires that T(c) is too wide.  A node whose T is too
  * wide breaks the node to which it is attached: s(parent) <= L(c).  Node c is in the region of its
  * parent if and only if L(c) < s(parent).  So the algorithm only has to find s of the nodes whose T
- * is too wide, by bisection over the levels of the nodes attached to them.  No tree of components
- * is built, and the number of launches does not depend on the data.
+ * is too wide, by bins for the levels of the nodes attached to them.  No tree of components is
+ * built, and the number of launches does not depend on the data.
  *
  * Components of level 0 always qualify, so s >= 1.  With several bands, s is the least s of a band.
  *

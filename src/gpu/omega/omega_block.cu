@@ -6,16 +6,17 @@
  *
  *   load      the component to which each node is attached, unless its level is above alpha
  *   gather    the range of T of every component
- *   bisect    the levels at which components whose T is too wide break
+ *   breaks    the levels at which components whose T is too wide break
  *   settle    the region of every pixel, as far as the block determines it
  *   record    records: nodes that are attached to vertices
  *
  * A waiting component x, a vertex of the graph of all blocks, joins other components at level n or
  * later, where n is the level of its lightest edge out of the block.  A node that is attached to x
- * by a level below n belongs to the vertex's own pixels.  Any other node may in the whole tile be
- * attached to a component that x joins; so it becomes a record, unless x breaks inside the block
- * before that level. */
-#include "gpu/omega/omega_bisect.cuh"
+ * by a level below n belongs to the vertex's own pixels, and so does one below the level up to
+ * which that is certain (omega_certain.cu).  Any other node may in the whole tile be attached to a
+ * component that x joins; so it becomes a record, unless x breaks inside the block before that
+ * level. */
+#include "gpu/omega/omega_breaks.cuh"
 #include "gpu/omega/omega_gather.cuh"
 
 /* ---- Settle ---------------------------------------------------------------------------------- */
@@ -178,8 +179,7 @@ template <typename WORK> static QFZ_DEVICE void gather_own(WORK &w)
     __syncthreads();
 }
 
-/* Stores the block's vertices.  Vertices were emptied before, and a gap in the numbers of
- * components is skipped. */
+/* Stores the block's vertices. */
 template <typename WORK> static QFZ_DEVICE void store_vertices(const WORK &w, int band)
 {
     const qfz_omega_graph &g = w.graph;
@@ -187,7 +187,7 @@ template <typename WORK> static QFZ_DEVICE void store_vertices(const WORK &w, in
     EACH_COMPONENT(w, c)
     {
         const uint32_t first = w.m.first[c], breaks = w.m.bounds[c].x;
-        if (!is_vertex(w.m.hook[c]) || (first == QFZ_NONE && breaks == g.after)) continue;
+        if (!is_vertex(w.m.hook[c])) continue;
         const uint32_t v = vertex + target_of(w.m.hook[c]);
         if (band == 0) {
             g.first[v] = first == QFZ_NONE ? QFZ_NONE : (uint32_t)pixel_at(w, first);
@@ -215,7 +215,7 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     __syncthreads();
     for (int band = 0; band < values.n_bands; band++) {
         gather(w, band);
-        if (values.limit) bisect(w, band);
+        if (values.limit) find_breaks(w, band);
     }
     settle(w);
     const uint32_t at = take_records(w);

@@ -12,8 +12,6 @@ enum {
     NOWHERE = 0xffff                      /* instead of a component */
 };
 
-static const uint32_t NOT_WIDE = QFZ_NONE;
-
 /* ---- Pixels of a thread ---------------------------------------------------------------------- */
 
 /* Prevents the compiler from unpacking a word early into two registers, of which there are too few.
@@ -84,7 +82,7 @@ struct any_value {
 };
 
 template <typename VALUE> struct value_kind {
-    typedef uint32_t KEY, RANGE;
+    typedef uint32_t KEY;
     typedef short_pixels PIXELS;
     enum { BLOCKS = QFZ_SM_THREADS / THREADS }; /* on a multiprocessor */
 
@@ -100,20 +98,10 @@ template <typename VALUE> struct value_kind {
             return range.x < range.y && range.y - range.x > most;
         }
     };
-
-    static QFZ_DEVICE RANGE pack(uint2 range)
-    {
-        return range.y << 16 | (range.x & 0xffff);
-    }
-    static QFZ_DEVICE uint2 unpack(RANGE range)
-    {
-        return make_uint2(range & 0xffff, range >> 16);
-    }
 };
 
 template <> struct value_kind<any_value> {
     typedef unsigned long long KEY;
-    typedef uint2 RANGE;
     typedef word_pixels PIXELS;
     enum { BLOCKS = 2 };
 
@@ -128,40 +116,34 @@ template <> struct value_kind<any_value> {
             return values.too_wide(range.x, range.y, most);
         }
     };
-
-    static QFZ_DEVICE RANGE pack(uint2 range)
-    {
-        return range;
-    }
-    static QFZ_DEVICE uint2 unpack(RANGE range)
-    {
-        return range;
-    }
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 template <typename VALUE> struct omega_memory {
     typename value_kind<VALUE>::KEY hook[QFZ_COMPS]; /* level << 16 | step (boruvka_parts.cuh) */
-    uint2 range[QFZ_COMPS];  /* range of T; if T is too wide, of the tried component */
-    uint2 bounds[QFZ_COMPS]; /* breaks, as in qfz_omega_vertex; holds, or NOT_WIDE */
+    uint2 range[QFZ_COMPS];  /* range of T; if T is too wide, of the component that qualifies */
+    uint2 bounds[QFZ_COMPS]; /* breaks, as in qfz_omega_vertex; the greatest level that qualifies */
     union {
-        typename value_kind<VALUE>::RANGE held[QFZ_COMPS]; /* as in qfz_omega_graph */
-        uint32_t word[QFZ_COMPS];                          /* the root word of its region */
+        struct { /* of components whose T is too wide: their number, or NOWHERE; by it, they */
+            uint16_t wide_number[QFZ_COMPS], wide[QFZ_COMPS];
+        };
+        uint32_t word[QFZ_COMPS]; /* the root word of its region */
     };
     union {
-        uint2 marks[QFZ_COMPS]; /* tried and left, as in qfz_omega_vertex */
+        uint2 bin[QFZ_COMPS]; /* ranges (omega_breaks.cuh) */
         struct {
             uint32_t region[QFZ_COMPS]; /* the component that represents its region in the block */
             uint32_t first[QFZ_COMPS];  /* per region: its first pixel in the block, or QFZ_NONE */
         };
     };
-    uint32_t n_moved, n_records, first_record;
+    uint32_t n_wide, n_records, first_record;
 };
 
 /* The variables of a thread that all steps use.  A thread has EACH adjacent pixels and the
  * components threadIdx.x + j * THREADS; sets of these are bit masks. */
 template <typename VALUE> struct omega_work {
+    typedef typename value_kind<VALUE>::limit LIMIT;
     omega_memory<VALUE> &m;
     const qfz_gpu_forest &forest;
     const qfz_omega_values &values;
@@ -265,15 +247,20 @@ QFZ_DEVICE uint2 peek_pair(const uint2 *pair)
     return make_uint2((uint32_t)word, (uint32_t)(word >> 32));
 }
 
-/* Extends the range of component a; false if nothing changed, as in most calls.  Ranges only grow,
- * so a stale read costs an atomic operation but loses nothing. */
+/* Extends a range; false if nothing changed, as in most calls.  Ranges only grow, so a stale read
+ * costs an atomic operation but loses nothing. */
+QFZ_DEVICE bool extend(uint2 *range, uint2 by)
+{
+    const uint2 seen = peek_pair(range);
+    if ((by.x >= seen.x) & (by.y <= seen.y)) return false;
+    atomicMin(&range->x, by.x);
+    atomicMax(&range->y, by.y);
+    return true;
+}
+
 template <typename WORK> QFZ_DEVICE bool widen(WORK &w, uint32_t a, uint2 by)
 {
-    const uint2 seen = peek_pair(&w.m.range[a]);
-    if ((by.x >= seen.x) & (by.y <= seen.y)) return false;
-    atomicMin(&w.m.range[a].x, by.x);
-    atomicMax(&w.m.range[a].y, by.y);
-    return true;
+    return extend(&w.m.range[a], by);
 }
 
 template <typename WORK> QFZ_DEVICE uint2 value_range(const WORK &w, int k)

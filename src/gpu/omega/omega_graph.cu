@@ -25,23 +25,16 @@ static QFZ_DEVICE uint32_t first_after(const qfz_omega_graph &g, uint32_t v, uin
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-/* Empties the lists of the bisection. */
-static QFZ_DEVICE void clear_lists(const qfz_omega_graph &g)
-{
-    if (blockIdx.x == 0 && threadIdx.x <= QFZ_OMEGA_PASSES) g.n_listed[threadIdx.x] = 0;
-    if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_wide = 0;
-}
-
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_begin(qfz_gpu_forest f, qfz_omega_graph g, int n_bands)
 {
     const uint32_t n = *g.n_vertices;
-    if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_records = 0;
-    clear_lists(g);
+    if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_records = *g.n_wide = 0;
     QFZ_OMEGA_EACH(v, n)
     {
         const uint2 up = f.up[v];
-        const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT;
+        /* What is above alpha joins nothing. */
+        const bool is_root = (up.x & QFZ_UP_ROOT) == QFZ_UP_ROOT || up.y >= g.after;
         uint32_t at = up.x >> QFZ_UP_BITS;
         for (uint2 next; !is_root && (next = f.up[at], (next.x & QFZ_UP_ROOT) != QFZ_UP_ROOT) &&
                          next.y <= up.y;)
@@ -55,6 +48,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         g.block_breaks[v] = g.after;
         for (int band = 0; band < n_bands; band++)
             qfz_omega_set_own(g, band, (uint32_t)v, make_uint2(QFZ_NONE, 0));
+        if (g.certain) qfz_omega_begin_certain(g, (uint32_t)v);
     }
 }
 
@@ -131,7 +125,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_start_band(qfz_omega_graph g, band_ranges b)
 {
     const uint32_t n = *g.n_vertices;
-    clear_lists(g);
+    if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_wide = 0;
     QFZ_OMEGA_EACH(v, n)
     {
         g.vertex[v].lo = b.own_lo[v];
@@ -139,20 +133,25 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     }
 }
 
-/* Reads four words of a vertex, from `word` on, while other threads may write them. */
-static QFZ_DEVICE uint4 peek_half(const uint32_t *word)
+namespace
 {
-    return __ldcg(reinterpret_cast<const uint4 *>(word));
-}
+/* The first vertex that a thread looked at last, and a range that its T has. */
+struct known_range {
+    uint32_t v, lo, hi;
+};
+} // namespace
 
 /* Extends the range of T of v and of all vertices above v.  A read may be stale, but ranges only
- * grow: a vertex that reads as too wide is too wide, and what reads as its range belongs to it. */
+ * grow: a vertex that reads as too wide is too wide, and what reads as its range belongs to it.
+ * Many items in a row have one large component, whose vertex all threads would read. */
 static QFZ_DEVICE void spread(const qfz_omega_graph &g, const qfz_omega_values &values,
-                              double limit, uint32_t v, uint32_t lo, uint32_t hi)
+                              double limit, uint32_t v, uint32_t lo, uint32_t hi, known_range *last)
 {
-    while (v != QFZ_NONE) {
+    if (v == last->v && lo >= last->lo && hi <= last->hi) return;
+    for (bool is_first = true; v != QFZ_NONE; is_first = false) {
         qfz_omega_vertex *const at = &g.vertex[v];
-        const uint4 seen = peek_half(&at->up);
+        const uint4 seen = qfz_omega_peek(&at->up);
+        if (is_first) *last = known_range{v, min(lo, seen.z), max(hi, seen.w)};
         if (lo >= seen.z && hi <= seen.w) return;
         if (lo < seen.z) atomicMin(&at->lo, lo);
         if (hi > seen.w) atomicMax(&at->hi, hi);
@@ -166,19 +165,21 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 {
     const double limit = values.limit[b.band];
     const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
+    known_range last = {QFZ_NONE, 0, 0};
     QFZ_OMEGA_EACH(i, n_all)
     {
         if (i < n) { /* the range of T of i begins with that of its own pixels */
             if (b.own_lo[i] <= b.own_hi[i])
-                spread(g, values, limit, hook_of(g, (uint32_t)i).x, b.own_lo[i], b.own_hi[i]);
+                spread(g, values, limit, hook_of(g, (uint32_t)i).x, b.own_lo[i], b.own_hi[i],
+                       &last);
             continue;
         }
         const int64_t r = (int64_t)(i - n);
-        spread(g, values, limit, g.attached[r], values.read(b.lo, r), values.read(b.hi, r));
+        spread(g, values, limit, g.attached[r], values.read(b.lo, r), values.read(b.hi, r), &last);
     }
 }
 
-/* Lists the vertices whose T is too wide.  A vertex's own pixels qualify; no level is tried yet. */
+/* Lists the vertices whose T is too wide.  A vertex's own pixels qualify. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
@@ -191,29 +192,92 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         if (!wide) return QFZ_NONE;
         at->lo = b.own_lo[v];
         at->hi = b.own_hi[v];
-        at->tried = 0;
-        at->left = QFZ_NONE;
         /* Components of level 0 always qualify. */
         if (seen.up != QFZ_NONE) break_at(g, seen.up, max(seen.up_level, 1u));
         return (uint32_t)v;
     };
-    qfz_omega_append(*g.n_vertices, g.n_wide, is_wide,
-                     [&](uint32_t to, uint64_t, uint32_t v) { g.wide[to] = v; });
+    qfz_omega_append(*g.n_vertices, g.n_wide, is_wide, [&](uint32_t to, uint64_t, uint32_t v) {
+        g.wide[to] = v;
+        g.vertex[v].number = to;
+    });
 }
 
-/* ---- Bisection ------------------------------------------------------------------------------- */
+/* ---- Bins ------------------------------------------------------------------------------------ */
 
-/* The same algorithm as in omega_bisect.cuh.  The list has the parts for which it is undecided
- * whether their level breaks their vertex; each pass removes the decided ones.  A list that has not
- * enough room is not complete; then the pass looks at all parts, and makes a list of those that
- * stay undecided, as if all had been listed. */
+/* The same algorithm as in omega_breaks.cuh. */
+
+enum { MIN_BINS = 4, MAX_BINS = 64 };
 
 namespace
 {
-/* An item of the list: a record, or a vertex with all of its T, that is attached to a vertex. */
+/* The wide vertices that have bins, and the levels of a bin: 1 << shift. */
+struct turn {
+    uint32_t first, end; /* by their numbers; none if there is nothing to decide */
+    uint32_t n_bins, shift;
+    bool is_first, is_last; /* first: level 0 has a bin of its own */
+};
+} // namespace
+
+/* The shift in the first turn: one bin is for level 0.  `last` is the greatest level. */
+static __host__ QFZ_DEVICE uint32_t first_shift(uint32_t last, uint32_t n_bins)
+{
+    uint32_t shift = 0;
+    while ((last - 1) >> shift >= n_bins - 1)
+        shift++;
+    return shift;
+}
+
+/* The shift in the next turn, in which the levels of one bin have n_bins bins. */
+static __host__ QFZ_DEVICE uint32_t next_shift(uint32_t shift, uint32_t n_bins)
+{
+    uint32_t least = 0;
+    while ((uint64_t)n_bins << least < (uint64_t)1 << shift)
+        least++;
+    return least;
+}
+
+/* Turn `number` of a batch of vertices. */
+static QFZ_DEVICE turn turn_of(const qfz_omega_graph &g, uint32_t batch, uint32_t number)
+{
+    turn t = {};
+    const uint32_t n = *g.n_wide, last = g.after - 1, room = (uint32_t)g.bin_room;
+    if (n == 0 || last == 0) return t;
+    t.n_bins = max((uint32_t)MIN_BINS, min(min((uint32_t)MAX_BINS, g.after), room / n));
+    t.shift = first_shift(last, t.n_bins);
+    for (uint32_t i = 0; i < number; i++) {
+        if (t.shift == 0) return t;
+        t.shift = next_shift(t.shift, t.n_bins);
+    }
+    t.is_first = number == 0;
+    t.is_last = t.shift == 0;
+    t.first = min(n, batch * (room / t.n_bins));
+    t.end = min(n, t.first + room / t.n_bins);
+    return t;
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_empty_bins(qfz_omega_graph g, uint32_t batch)
+{
+    const turn t = turn_of(g, batch, 0);
+    QFZ_OMEGA_EACH(i, (t.end - t.first) * t.n_bins) g.bin[i] = make_uint2(QFZ_NONE, 0);
+}
+
+namespace
+{
+/* A record, or a vertex with all of its T, that is attached to a vertex. */
 struct item {
     uint32_t v, level; /* the vertex to which it is attached, and its L */
     int64_t record;    /* below 0: the item is a vertex */
+};
+
+/* The vertex that a thread looked at last, since many items in a row are attached to one: its words
+ * from `breaks` on, which no thread changes now; and one of its bins, or QFZ_NONE, with a range
+ * that the bin has. */
+struct looked_at {
+    uint32_t v;
+    uint4 state;
+    uint32_t bin;
+    uint2 range;
 };
 } // namespace
 
@@ -224,159 +288,97 @@ static QFZ_DEVICE item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
     return item{to.x, to.y, r};
 }
 
-namespace
+/* The bin of an item's level, or QFZ_NONE if it is known whether that level breaks the vertex. */
+static QFZ_DEVICE uint32_t bin_of(const qfz_omega_graph &g, const turn &t, const item &it,
+                                  looked_at *last)
 {
-/* The state of a vertex in the bisection, while other threads extend its range and raise `tried`.
- */
-struct progress {
-    uint32_t lo, hi, breaks, holds, tried, left;
-};
-} // namespace
-
-static QFZ_DEVICE progress progress_of(const qfz_omega_graph &g, uint32_t v)
-{
-    const uint4 first = peek_half(&g.vertex[v].up), second = peek_half(&g.vertex[v].breaks);
-    return progress{first.z, first.w, second.x, second.y, second.z, second.w};
-}
-
-/* True if it is undecided whether the vertex qualifies at `level`. */
-static QFZ_DEVICE bool is_open(const progress &at, uint32_t level)
-{
-    return level > at.holds && level < at.breaks;
-}
-
-/* The level up to which parts are tried next.  Some part is undecided at the level after `holds`.
- */
-static QFZ_DEVICE uint32_t middle(const progress &at)
-{
-    return at.holds + 1 + (at.breaks - at.holds - 2) / 2;
-}
-
-namespace
-{
-/* The vertex that a thread looked at last: its bounds, which no thread changes during a pass, and
- * its state, which may be stale.  Many items of large components in a row have the same one. */
-struct looked_at {
-    uint32_t v;
-    bool fresh; /* the state was read for this item */
-    progress at;
-};
-} // namespace
-
-static QFZ_DEVICE void look(const qfz_omega_graph &g, uint32_t v, looked_at *last)
-{
-    last->fresh = v != last->v;
-    if (!last->fresh) return;
-    last->v = v;
-    last->at = progress_of(g, v);
-}
-
-/* Tries an item, or leaves it for a later pass. */
-static QFZ_DEVICE void try_item(const qfz_omega_graph &g, const qfz_omega_values &values,
-                                const band_ranges &b, uint64_t i, const item &it, looked_at *last,
-                                bool tries)
-{
-    qfz_omega_vertex *const at = &g.vertex[it.v];
-    progress *const seen = &last->at;
-    uint2 by = make_uint2(QFZ_NONE, 0);
-    if (tries)
-        by = it.record < 0 ? make_uint2(g.vertex[i].lo, g.vertex[i].hi)
-                           : make_uint2(values.read(b.lo, it.record), values.read(b.hi, it.record));
-    const auto changes = [&] {
-        return tries ? by.x < seen->lo || by.y > seen->hi || it.level > seen->tried
-                     : it.level < seen->left;
-    };
-    if (!changes()) return;
-    if (!last->fresh) *seen = progress_of(g, it.v);
-    if (!changes()) return;
-    if (!tries) {
-        atomicMin(&at->left, it.level);
-        seen->left = it.level;
-        return;
+    if (it.v != last->v) {
+        last->v = it.v;
+        last->state = *reinterpret_cast<const uint4 *>(&g.vertex[it.v].breaks);
+        last->bin = QFZ_NONE;
     }
-    if (by.x < seen->lo) atomicMin(&at->lo, by.x);
-    if (by.y > seen->hi) atomicMax(&at->hi, by.y);
-    if (it.level > seen->tried) atomicMax(&at->tried, it.level);
-    seen->lo = min(seen->lo, by.x);
-    seen->hi = max(seen->hi, by.y);
-    seen->tried = max(seen->tried, it.level);
+    const uint32_t breaks = last->state.x, holds = last->state.y, place = last->state.z - t.first;
+    const bool at_0 = t.is_first && it.level == 0;
+    if (holds == QFZ_NONE || place >= t.end - t.first) return QFZ_NONE;
+    if (it.level >= breaks || (it.level <= holds && !at_0)) return QFZ_NONE;
+    return at_0 ? 0 : ((it.level - holds - 1) >> t.shift) + t.is_first;
 }
 
-/* True if item i is attached to a vertex, and its own T is not too wide. */
-static QFZ_DEVICE bool takes_part(const qfz_omega_graph &g, const item &it, uint64_t i)
+/* Extends a bin of the vertex, unless this bin or one of lower levels has the range already. */
+static QFZ_DEVICE void extend_bin(const qfz_omega_graph &g, const turn &t, uint32_t bin, uint2 by,
+                                  looked_at *last)
 {
-    return it.v != QFZ_NONE && (it.record >= 0 || g.vertex[i].holds == QFZ_NONE);
+    if (bin >= last->bin && by.x >= last->range.x && by.y <= last->range.y) return;
+    uint2 *const range = g.bin + ((uint64_t)(last->state.z - t.first) * t.n_bins + bin);
+    const uint2 seen = __ldcg(range);
+    if (by.x < seen.x) atomicMin(&range->x, by.x);
+    if (by.y > seen.y) atomicMax(&range->y, by.y);
+    last->bin = bin;
+    last->range = make_uint2(min(by.x, seen.x), max(by.y, seen.y));
 }
 
-static QFZ_DEVICE void put_listed(const qfz_omega_graph &g, uint32_t *list, uint32_t to, uint32_t i)
-{
-    if (to < g.list_room) list[to] = i;
-}
-
-/* Makes the first list, and tries the items of level 0. */
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_list(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
+    k_put(qfz_omega_values values, qfz_omega_graph g, band_ranges b, uint32_t batch,
+          uint32_t number)
 {
+    const turn t = turn_of(g, batch, number);
+    if (t.first == t.end) return;
     const uint32_t n = *g.n_vertices;
-    looked_at last = {QFZ_NONE, false, {}};
-    const auto is_listed = [&](uint64_t i) {
-        const item it = item_of(g, n, i);
-        if (!takes_part(g, it, i) || g.vertex[it.v].holds == QFZ_NONE) return QFZ_NONE;
-        look(g, it.v, &last);
-        const bool open = is_open(last.at, it.level);
-        if (it.level == 0 || open) try_item(g, values, b, i, it, &last, it.level == 0);
-        return open ? (uint32_t)i : QFZ_NONE;
-    };
-    qfz_omega_append((uint64_t)n + *g.n_records, &g.n_listed[0], is_listed,
-                     [&](uint32_t to, uint64_t, uint32_t i) { put_listed(g, g.list[0], to, i); });
-}
-
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_try(qfz_omega_values values, qfz_omega_graph g, band_ranges b, int pass)
-{
-    const uint32_t n = *g.n_vertices, n_listed = g.n_listed[pass];
-    const bool complete = n_listed <= g.list_room;
-    const uint32_t *const list = g.list[pass % 2];
-    uint32_t *const next = g.list[(pass + 1) % 2];
-    looked_at last = {QFZ_NONE, false, {}};
-    const auto stays = [&](uint64_t place) {
-        const uint32_t i = complete ? list[place] : (uint32_t)place;
-        const item it = item_of(g, n, i);
-        if (!complete && !takes_part(g, it, i)) return QFZ_NONE;
-        look(g, it.v, &last);
-        if (!is_open(last.at, it.level)) return QFZ_NONE;
-        try_item(g, values, b, i, it, &last, it.level <= middle(last.at));
-        return i;
-    };
-    qfz_omega_append(complete ? n_listed : (uint64_t)n + *g.n_records, &g.n_listed[pass + 1], stays,
-                     [&](uint32_t to, uint64_t, uint32_t i) { put_listed(g, next, to, i); });
-}
-
-/* Decides for the listed vertices, as in omega_bisect.cuh. */
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_judge(qfz_omega_values values, qfz_omega_graph g, band_ranges b, int pass)
-{
-    if (pass >= 0 && !g.n_listed[pass + 1]) return;
-    const double limit = values.limit[b.band];
-    const uint32_t n = *g.n_wide;
-    QFZ_OMEGA_EACH(i, n)
+    const uint64_t n_all = (uint64_t)n + *g.n_records;
+    looked_at last = {QFZ_NONE, {}, QFZ_NONE, {}};
+    QFZ_OMEGA_EACH(i, n_all)
     {
-        qfz_omega_vertex *const at = &g.vertex[g.wide[i]];
+        const item it = item_of(g, n, i);
+        if (it.v == QFZ_NONE) continue;
+        const uint32_t bin = bin_of(g, t, it, &last);
+        if (bin == QFZ_NONE) continue;
+        const int64_t r = it.record;
+        if (r >= 0)
+            extend_bin(g, t, bin, make_uint2(values.read(b.lo, r), values.read(b.hi, r)), &last);
+        else if (g.vertex[i].holds == QFZ_NONE) /* its T is not too wide */
+            extend_bin(g, t, bin, make_uint2(g.vertex[i].lo, g.vertex[i].hi), &last);
+    }
+}
+
+/* Decides for a vertex: it qualifies at all levels before the first bin with which it is too wide,
+ * and not at the last level of this bin.  Components of level 0 always qualify. */
+static QFZ_DEVICE void judge(const qfz_omega_values &values, const turn &t, double limit,
+                             const uint2 *bin, qfz_omega_vertex *v)
+{
+    uint32_t i = 0;
+    for (; i < t.n_bins; i++) {
+        const uint2 more = bin[i];
+        const uint32_t lo = min(v->lo, more.x), hi = max(v->hi, more.y);
+        if (values.too_wide(lo, hi, limit)) break;
+        v->lo = lo;
+        v->hi = hi;
+    }
+    if (i == t.n_bins) {
+        v->holds = v->breaks - 1;
+    } else if (t.is_first && i == 0) {
+        v->breaks = 1;
+    } else {
+        i -= t.is_first;
+        v->breaks = v->holds + min(v->breaks - v->holds - 1, ((i + 1) << t.shift) - 1) + 1;
+        v->holds += i << t.shift;
+    }
+}
+
+static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+    k_judge(qfz_omega_values values, qfz_omega_graph g, band_ranges b, uint32_t batch,
+            uint32_t number)
+{
+    const turn t = turn_of(g, batch, number);
+    const double limit = values.limit[b.band];
+    QFZ_OMEGA_EACH(i, t.end - t.first)
+    {
+        qfz_omega_vertex *const at = &g.vertex[g.wide[t.first + i]];
+        uint2 *const bin = g.bin + i * t.n_bins;
         qfz_omega_vertex v = *at;
-        if (pass >= 0 && v.tried == 0) continue; /* no level was undecided */
-        if (!values.too_wide(v.lo, v.hi, limit)) {
-            g.held[i] = make_uint2(v.lo, v.hi);
-            v.holds = min(v.left, v.breaks) - 1;
-        } else if (pass < 0) {
-            v.breaks = 1;
-        } else {
-            v.breaks = v.tried;
-            v.lo = g.held[i].x;
-            v.hi = g.held[i].y;
-        }
-        v.tried = 0;
-        v.left = QFZ_NONE;
+        judge(values, t, limit, bin, &v);
         *at = v;
+        for (uint32_t k = 0; !t.is_last && k < t.n_bins; k++)
+            bin[k] = make_uint2(QFZ_NONE, 0);
     }
 }
 
@@ -389,13 +391,33 @@ qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz
                       dim3(QFZ_OMEGA_THREADS), 0, *forest, *graph, n_bands);
 }
 
-/* The number of passes after which no level is undecided. */
-static int n_passes(uint32_t after)
+/* Upper bound of the turns after which no level is undecided. */
+static uint32_t n_turns(uint32_t after)
 {
-    int n = 1;
-    while ((uint64_t)after >> n > 0)
+    uint32_t n = 0;
+    if (after < 2) return 0;
+    for (uint32_t shift = first_shift(after - 1, MIN_BINS);; shift = next_shift(shift, MIN_BINS)) {
         n++;
-    return n;
+        if (shift == 0) return n;
+    }
+}
+
+static qfz_status find_breaks(qfz_gpu *gpu, const qfz_omega_values *values,
+                              const qfz_omega_graph *graph, const band_ranges *b)
+{
+    const dim3 block(QFZ_OMEGA_THREADS),
+        vertices = qfz_omega_grid(gpu, graph->vertex_room),
+        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
+    const int64_t room = graph->bin_room / MIN_BINS;
+    const uint32_t turns = n_turns(graph->after);
+    for (uint32_t batch = 0; batch * room < graph->vertex_room; batch++) {
+        QFZ_TRY(qfz_launch(gpu, k_empty_bins, all, block, 0, *graph, batch));
+        for (uint32_t i = 0; i < turns; i++) {
+            QFZ_TRY(qfz_launch(gpu, k_put, all, block, 0, *values, *graph, *b, batch, i));
+            QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, *b, batch, i));
+        }
+    }
+    return QFZ_OK;
 }
 
 static qfz_status launch_spread(qfz_gpu *gpu, const qfz_omega_values *values,
@@ -418,20 +440,12 @@ static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
                              const qfz_omega_graph *graph, int band)
 {
     const band_ranges b = view_of(values, graph, band);
-    const dim3 block(QFZ_OMEGA_THREADS),
-        vertices = qfz_omega_grid(gpu, graph->vertex_room),
-        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
     /* The first band was started when vertices were set. */
     QFZ_TRY(band == 0 ? launch_spread(gpu, values, graph, &b)
                       : qfz_omega_spread(gpu, values, graph, band));
-    QFZ_TRY(qfz_launch(gpu, k_mark_wide, vertices, block, 0, *values, *graph, b));
-    QFZ_TRY(qfz_launch(gpu, k_list, all, block, 0, *values, *graph, b));
-    QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, -1));
-    for (int pass = 0; pass < n_passes(graph->after); pass++) {
-        QFZ_TRY(qfz_launch(gpu, k_try, all, block, 0, *values, *graph, b, pass));
-        QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, b, pass));
-    }
-    return QFZ_OK;
+    QFZ_TRY(qfz_launch(gpu, k_mark_wide, qfz_omega_grid(gpu, graph->vertex_room),
+                       dim3(QFZ_OMEGA_THREADS), 0, *values, *graph, b));
+    return find_breaks(gpu, values, graph, &b);
 }
 
 qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,

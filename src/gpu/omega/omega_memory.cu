@@ -5,7 +5,7 @@
  *
  *   rounds      hooks of pixels | hooks of components  | up, rims | lists of edges, edge levels
  *   blocks      hooks, roots    | hooks of components  | up, rims | vertices, records
- *   bisection   roots           | lists of open parts  | rims     | vertices, records
+ *   breaks      roots           | bins               | rims     | vertices, records
  *   regions     roots           |                      | rims     | vertices, records
  *   summary     events, links, and what sorts them     | up, rims | vertices, records
  *
@@ -17,8 +17,9 @@
 /* The greatest number of events in one part of a summary is at least this. */
 enum { EVENTS_AT_LEAST = 1024 };
 
-/* One in so many pixels has a place in each list of open parts; a natural scene has one in 60. */
-enum { PX_OF_LISTED = 8, LISTED_AT_LEAST = 64 };
+/* Bins of a tile: those of 64 pixels, and some.  A whole block has four for each vertex that it may
+ * have, and its hooks, where bins lie, have as many bytes. */
+enum { BINS_OF_64_PX = 17, BINS_AT_LEAST = 64 };
 
 static qfz_gpu_edges edges_of(const qfz_rule *rule, int32_t h, int32_t w)
 {
@@ -36,22 +37,28 @@ static bool needs_planes(const qfz_rule *rule)
     return qfz_gpu_edges_need_levels(rule) || rule->type == QFZ_U32 || rule->type == QFZ_I32;
 }
 
+/* Of one band of 16 bits, which omega bounds.  A band of 8 bits has too few records to make up for
+ * it. */
+static bool knows_certain(const qfz_rule *rule)
+{
+    return rule->omega && qfz_type_bytes(rule->type) == 2 && !qfz_gpu_edges_are_wide(rule);
+}
+
 /* ---- The graph ------------------------------------------------------------------------------- */
 
-/* What one of these steps needs: breaks of blocks, before the bisection; the bisection; the
- * regions, after it; a summary, after it. */
+/* What one of these steps needs: blocks; the levels at which vertices break, after them; the
+ * regions, after these; a summary, after these. */
 static void carve_steps(qfz_omega_room *room, int64_t n_ring, qfz_carve *carve)
 {
     qfz_omega_graph *const g = &room->graph;
-    qfz_carve bisection = *carve, regions = *carve, summary = *carve;
+    qfz_carve breaks = *carve, regions = *carve, summary = *carve;
     qfz_carve_take(carve, &g->block_breaks, g->vertex_room);
-    qfz_carve_take(&bisection, &g->wide, g->vertex_room);
-    qfz_carve_take(&bisection, &g->held, g->vertex_room);
+    qfz_carve_take(&breaks, &g->wide, g->vertex_room);
     qfz_carve_take(&regions, &g->region_first, g->vertex_room + n_ring);
     qfz_carve_take(&regions, &room->d_border_of, g->vertex_room);
     qfz_carve_take(&summary, &room->events.representatives, g->vertex_room);
     qfz_carve_take(&summary, &room->d_best, g->vertex_room);
-    const qfz_carve *const steps[] = {&bisection, &regions, &summary};
+    const qfz_carve *const steps[] = {&breaks, &regions, &summary};
     for (const qfz_carve *step : steps)
         if (carve->used < step->used) carve->used = step->used;
 }
@@ -71,18 +78,16 @@ void qfz_omega_carve_graph(qfz_omega_room *room, const qfz_rule *rule, int64_t n
     g->hi = qfz_carve_bytes(carve, (size_t)(g->record_room * bytes));
     qfz_carve_take(carve, &g->own_lo, g->vertex_room * rule->n_bands);
     qfz_carve_take(carve, &g->own_hi, g->vertex_room * rule->n_bands);
-    qfz_carve_take(carve, &g->n_listed, QFZ_OMEGA_PASSES + 2);
-    g->n_wide = g->n_listed + QFZ_OMEGA_PASSES + 1;
+    qfz_carve_take(carve, &g->n_wide, 1);
     qfz_carve_take(carve, &g->n_records, 1);
     qfz_carve_take(carve, &room->events.counts, QFZ_OMEGA_COUNTS);
     carve_steps(room, n_ring, carve);
 }
 
-void qfz_omega_carve_lists(qfz_omega_graph *g, int64_t n, qfz_carve *carve)
+void qfz_omega_carve_bins(qfz_omega_graph *g, int64_t n, qfz_carve *carve)
 {
-    g->list_room = n;
-    for (uint32_t *&list : g->list)
-        qfz_carve_take(carve, &list, n);
+    g->bin_room = n + BINS_AT_LEAST;
+    qfz_carve_take(carve, &g->bin, g->bin_room);
 }
 
 /* ---- Summaries ------------------------------------------------------------------------------- */
@@ -139,12 +144,12 @@ static void carve_tile_summary(qfz_omega_room *room, const qfz_rule *rule, int32
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
-static void carve_tile_lists(qfz_omega_graph *g, int64_t n_px, size_t begin, const qfz_carve *carve)
+static void carve_tile_bins(qfz_omega_graph *g, int64_t n_px, size_t begin, const qfz_carve *carve)
 {
     qfz_carve over = {carve->base, begin};
     uint32_t *d_root;
     qfz_carve_take(&over, &d_root, n_px); /* may lie here */
-    qfz_omega_carve_lists(g, n_px / PX_OF_LISTED + LISTED_AT_LEAST, &over);
+    qfz_omega_carve_bins(g, n_px * BINS_OF_64_PX / 64, &over);
 }
 
 static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t w, qfz_carve *c)
@@ -161,7 +166,8 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
         room->d_edge_levels = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
     qfz_omega_carve_graph(room, rule, qfz_ring_size(h, w), &graph);
     if (c->used < graph.used) c->used = graph.used;
-    carve_tile_lists(&room->graph, n_px, begin, c);
+    if (knows_certain(rule)) room->graph.certain = room->d_border_of; /* needed at the end only */
+    carve_tile_bins(&room->graph, n_px, begin, c);
     carve_tile_summary(room, rule, h, w, begin, qfz_gpu_forest_hooks_bytes(&edges), c);
 }
 

@@ -132,14 +132,17 @@ QFZ_DEVICE uint32_t qfz_omega_ring_vertex(const qfz_gpu_forest &f, uint64_t i)
 struct __align__(16) qfz_omega_vertex
 {
     uint32_t up, up_level; /* the vertex to which it is attached, QFZ_NONE at a root; its L */
-    uint32_t lo, hi;       /* range of T in one band; if T is too wide, of the tried component */
-    uint32_t breaks;       /* s */
+    uint32_t lo, hi; /* range of T in one band; if T is too wide, of its component that holds */
+    uint32_t breaks; /* s */
     union {
         uint32_t holds;  /* greatest level known to qualify; QFZ_NONE: T is not too wide */
         uint32_t region; /* at the end: the index of its region in region_first */
     };
-    uint32_t tried, left; /* if T is too wide: the greatest undecided level that is tried (0: none),
-                           * the least that is not (QFZ_NONE: none) */
+    union {
+        uint32_t number; /* if T is too wide: its place in wide[] */
+        uint32_t pass;   /* in a summary: the last pass in which it has got an event */
+    };
+    uint32_t unused;
 };
 
 struct qfz_omega_graph {
@@ -156,14 +159,14 @@ struct qfz_omega_graph {
     qfz_omega_vertex *vertex;
     uint32_t *own_lo, *own_hi; /* ranges of vertices' own pixels: n_bands planes of vertex_room */
     uint32_t *block_breaks;    /* the level at which the vertex breaks inside its block, or after */
-    uint32_t *wide, *n_wide;   /* the vertices whose T is too wide */
-    uint2 *held;               /* per such vertex: range of its component at level `holds` */
-    uint32_t *region_first;    /* first pixels of regions, by their last vertex; then by border
-                                * region */
-    /* The parts for which s of their vertex is undecided, for each pass, and their number.  If that
-     * is above list_room, the list is not complete, and all parts are looked at. */
-    uint32_t *list[2], *n_listed;
-    int64_t list_room;
+    /* Per vertex: the range of its pixels in its block, then the level below which nodes belong to
+     * the vertex for certain (omega_certain.cu).  NULL: not known. */
+    uint32_t *certain;
+    uint32_t *wide, *n_wide; /* the vertices whose T is too wide */
+    uint32_t *region_first;  /* first pixels of regions, by their last vertex; then by border
+                              * region */
+    uint2 *bin;              /* bin_room ranges (omega_graph.cu) */
+    int64_t bin_room;
 };
 
 /* A record's vertex and level. */
@@ -191,10 +194,15 @@ QFZ_DEVICE void qfz_omega_set_own(const qfz_omega_graph &g, int band, uint32_t v
     if (band == 0) *reinterpret_cast<uint2 *>(&g.vertex[v].lo) = range;
 }
 
+/* Sets the range of v's T to that of v's pixels in its block. */
+QFZ_DEVICE void qfz_omega_begin_certain(const qfz_omega_graph &g, uint32_t v)
+{
+    const uint32_t range = g.certain[v];
+    *reinterpret_cast<uint2 *>(&g.vertex[v].lo) = make_uint2(range & 0xffff, range >> 16);
+}
+
 /* Marks a word of d_root that is the part of the pixel, not yet the first pixel of its region. */
 static const uint32_t QFZ_OMEGA_PART = 1u << 31;
-
-enum { QFZ_OMEGA_PASSES = 33 };
 
 /* *word = max(*word, value); see qfz_lower(). */
 QFZ_DEVICE void qfz_raise(uint32_t *word, uint32_t value)
@@ -254,12 +262,12 @@ struct qfz_omega_room {
 };
 
 /* Carve, for graph.vertex_room vertices and graph.record_room records of an image with n_ring ring
- * pixels, and graph.has_wide_levels: all that has a size by vertex, record or band; the lists of n
- * open parts; the room for a summary's links, of an image of h x w; and for n of its events.  No
- * list is in use when a summary is. */
+ * pixels, and graph.has_wide_levels: all that has a size by vertex, record or band; n bins and a
+ * few; the room for a summary's links, of an image of h x w; and for n of its events.  No bin is in
+ * use when a summary is. */
 void qfz_omega_carve_graph(qfz_omega_room *room, const qfz_rule *rule, int64_t n_ring,
                            qfz_carve *carve);
-void qfz_omega_carve_lists(qfz_omega_graph *graph, int64_t n, qfz_carve *carve);
+void qfz_omega_carve_bins(qfz_omega_graph *graph, int64_t n, qfz_carve *carve);
 void qfz_omega_carve_links(qfz_omega_room *room, int32_t h, int32_t w, qfz_carve *carve);
 void qfz_omega_carve_events(qfz_omega_room *room, const qfz_rule *rule, int64_t n,
                             qfz_carve *carve);
@@ -290,6 +298,13 @@ qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz
 qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
                             const qfz_omega_graph *graph, int band);
 
+/* The ranges of vertices' pixels in their blocks, for qfz_omega_begin(); after that, the levels
+ * below which nodes belong to their vertices for certain. */
+qfz_status qfz_omega_find_ranges(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                                 const qfz_omega_values *values, const qfz_omega_graph *graph);
+qfz_status qfz_omega_find_certain(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                                  const qfz_omega_values *values, const qfz_omega_graph *graph);
+
 /* Solves blocks: d_root of every pixel, which is final or has QFZ_OMEGA_PART; the records; and each
  * vertex's own pixels. */
 qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
@@ -309,6 +324,12 @@ qfz_status qfz_omega_summary_links(qfz_gpu *gpu, const qfz_rule *rule, const uin
 qfz_status qfz_omega_summary_part(qfz_gpu *gpu, uint32_t first, uint32_t n, qfz_omega_room *room);
 qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
                                     qfz_omega_room *room, qfz_gpu_ranges *ranges);
+
+/* Reads four words of a vertex, from `word` on, while other threads may write them. */
+QFZ_DEVICE uint4 qfz_omega_peek(const uint32_t *word)
+{
+    return __ldcg(reinterpret_cast<const uint4 *>(word));
+}
 
 /* True if a record or vertex that is attached to vertex `at` by `level` is in that vertex's region.
  */

@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         if (!qfz_omega_reaches_ring(s, (uint32_t)v)) continue;
         g.vertex[v].lo = g.own_lo[v];
         g.vertex[v].hi = g.own_hi[v];
-        g.vertex[v].tried = 0; /* the last pass in which it has got an event */
+        g.vertex[v].pass = 0;
     }
 }
 
@@ -170,8 +170,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         if (c.above > pass.reach) return true;
         const uint32_t y = c.item.y;
         widen(values, g, c.item);
-        if (qfz_peek(&g.vertex[y].tried) == pass.number ||
-            atomicExch(&g.vertex[y].tried, pass.number) == pass.number)
+        if (qfz_peek(&g.vertex[y].pass) == pass.number ||
+            atomicExch(&g.vertex[y].pass, pass.number) == pass.number)
             return false; /* y has its event of this level */
         const uint32_t to = put_event(s, 0, c.level);
         if (to >= s.room) return false;
