@@ -222,12 +222,7 @@ qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
     QFZ_TRY(make_forest(gpu, image, rule, keep_ring, room));
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
     QFZ_TRY(qfz_omega_send_limits(gpu, rule, room));
-    const bool finds_certain = room->graph.certain != NULL;
-    if (finds_certain)
-        QFZ_TRY(qfz_omega_find_ranges(gpu, &room->forest, &room->values, &room->graph));
-    QFZ_TRY(qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands));
-    if (!finds_certain) return QFZ_OK;
-    return qfz_omega_find_certain(gpu, &room->forest, &room->values, &room->graph);
+    return qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands);
 }
 
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,

@@ -12,10 +12,9 @@
  *
  * A waiting component x, a vertex of the graph of all blocks, joins other components at level n or
  * later, where n is the level of its lightest edge out of the block.  A node that is attached to x
- * by a level below n belongs to the vertex's own pixels, and so does one below the level up to
- * which that is certain (omega_certain.cu).  Any other node may in the whole tile be attached to a
- * component that x joins; so it becomes a record, unless x breaks inside the block before that
- * level. */
+ * by a level below n belongs to the vertex's own pixels.  Any other node may in the whole tile be
+ * attached to a component that x joins; so it becomes a record, unless x breaks inside the block
+ * before that level. */
 #include "gpu/omega/omega_breaks.cuh"
 #include "gpu/omega/omega_gather.cuh"
 

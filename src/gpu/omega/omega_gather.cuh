@@ -7,25 +7,13 @@
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* The hook of vertex v, with the level from which on nodes that are attached to v become records.
- */
-template <typename KEY> QFZ_DEVICE KEY outer_hook(const qfz_omega_graph &g, uint32_t v, KEY hook)
-{
-    const KEY greatest = ~(KEY)0 >> 16;
-    const KEY level = max((KEY)level_of(hook), min((KEY)g.certain[v], greatest));
-    return level << 16 | (hook & 0xffff);
-}
-
 /* Loads the hooks of components.  A component whose level is above alpha becomes a root. */
 template <typename VALUE> QFZ_DEVICE void load_components(omega_work<VALUE> &w)
 {
     typedef typename value_kind<VALUE>::KEY KEY;
-    const uint32_t vertex = w.forest.block[blockIdx.x].x;
     EACH_COMPONENT(w, c)
     {
         KEY hook = qfz_hook_at<KEY>(w.forest, blockIdx.x, c);
-        if (w.graph.certain && is_vertex(hook))
-            hook = outer_hook(w.graph, vertex + target_of(hook), hook);
         if (joins(hook) && level_of(hook) >= w.graph.after) hook = QFZ_STEP_ENDED;
         w.m.hook[c] = hook;
         w.m.bounds[c] = make_uint2(w.graph.after, 0);

@@ -48,7 +48,6 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         g.block_breaks[v] = g.after;
         for (int band = 0; band < n_bands; band++)
             qfz_omega_set_own(g, band, (uint32_t)v, make_uint2(QFZ_NONE, 0));
-        if (g.certain) qfz_omega_begin_certain(g, (uint32_t)v);
     }
 }
 

@@ -37,13 +37,6 @@ static bool needs_planes(const qfz_rule *rule)
     return qfz_gpu_edges_need_levels(rule) || rule->type == QFZ_U32 || rule->type == QFZ_I32;
 }
 
-/* Of one band of 16 bits, which omega bounds.  A band of 8 bits has too few records to make up for
- * it. */
-static bool knows_certain(const qfz_rule *rule)
-{
-    return rule->omega && qfz_type_bytes(rule->type) == 2 && !qfz_gpu_edges_are_wide(rule);
-}
-
 /* ---- The graph ------------------------------------------------------------------------------- */
 
 /* What one of these steps needs: blocks; the levels at which vertices break, after them; the
@@ -166,7 +159,6 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
         room->d_edge_levels = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
     qfz_omega_carve_graph(room, rule, qfz_ring_size(h, w), &graph);
     if (c->used < graph.used) c->used = graph.used;
-    if (knows_certain(rule)) room->graph.certain = room->d_border_of; /* needed at the end only */
     carve_tile_bins(&room->graph, n_px, begin, c);
     carve_tile_summary(room, rule, h, w, begin, qfz_gpu_forest_hooks_bytes(&edges), c);
 }

@@ -159,13 +159,10 @@ struct qfz_omega_graph {
     qfz_omega_vertex *vertex;
     uint32_t *own_lo, *own_hi; /* ranges of vertices' own pixels: n_bands planes of vertex_room */
     uint32_t *block_breaks;    /* the level at which the vertex breaks inside its block, or after */
-    /* Per vertex: the range of its pixels in its block, then the level below which nodes belong to
-     * the vertex for certain (omega_certain.cu).  NULL: not known. */
-    uint32_t *certain;
-    uint32_t *wide, *n_wide; /* the vertices whose T is too wide */
-    uint32_t *region_first;  /* first pixels of regions, by their last vertex; then by border
-                              * region */
-    uint2 *bin;              /* bin_room ranges (omega_graph.cu) */
+    uint32_t *wide, *n_wide;   /* the vertices whose T is too wide */
+    uint32_t *region_first;    /* first pixels of regions, by their last vertex; then by border
+                                * region */
+    uint2 *bin;                /* bin_room ranges (omega_graph.cu) */
     int64_t bin_room;
 };
 
@@ -192,13 +189,6 @@ QFZ_DEVICE void qfz_omega_set_own(const qfz_omega_graph &g, int band, uint32_t v
     g.own_lo[band * g.vertex_room + (int64_t)v] = range.x;
     g.own_hi[band * g.vertex_room + (int64_t)v] = range.y;
     if (band == 0) *reinterpret_cast<uint2 *>(&g.vertex[v].lo) = range;
-}
-
-/* Sets the range of v's T to that of v's pixels in its block. */
-QFZ_DEVICE void qfz_omega_begin_certain(const qfz_omega_graph &g, uint32_t v)
-{
-    const uint32_t range = g.certain[v];
-    *reinterpret_cast<uint2 *>(&g.vertex[v].lo) = make_uint2(range & 0xffff, range >> 16);
 }
 
 /* Marks a word of d_root that is the part of the pixel, not yet the first pixel of its region. */
@@ -297,13 +287,6 @@ qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz
 /* Computes the ranges of T again, in one band, for all vertices whose T is not too wide. */
 qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
                             const qfz_omega_graph *graph, int band);
-
-/* The ranges of vertices' pixels in their blocks, for qfz_omega_begin(); after that, the levels
- * below which nodes belong to their vertices for certain. */
-qfz_status qfz_omega_find_ranges(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                                 const qfz_omega_values *values, const qfz_omega_graph *graph);
-qfz_status qfz_omega_find_certain(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                                  const qfz_omega_values *values, const qfz_omega_graph *graph);
 
 /* Solves blocks: d_root of every pixel, which is final or has QFZ_OMEGA_PART; the records; and each
  * vertex's own pixels. */
