@@ -71,7 +71,7 @@ qfz_add_shell_test(cli_curve ${CMAKE_CURRENT_SOURCE_DIR}/cli/curve.sh ${QFZ_COMM
     ${QFZ_TEST_DATA})
 # Special values, one pixel wide, thousands of bands, blocks of any size.
 qfz_add_shell_test(cli_extremes python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/extremes.py ${QFZ_COMMAND})
-# The peak under --memory, of 52 combinations of layouts and jobs; a sanitizer has memory of its own.
+# The peak under --memory, of combinations of layouts and jobs; a sanitizer has memory of its own.
 set(QFZ_MEMORY_TESTS)
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=")
     foreach(part RANGE 5)

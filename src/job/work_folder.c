@@ -82,7 +82,7 @@ static qfz_status compare(qfz_work_folder *work, const char *here, qfz_setup *se
     else if (here && qfz_job_identity_differs(there, here, &d))
         st = qfz_fail(
             err, QFZ_EARG,
-            "%s: holds another job: its %s was \"%s\", now it is \"%s\"; use another folder",
+            "%s: holds another job, with %s \"%s\" where this one has \"%s\"; use another folder",
             work->folder, d.what, d.there, d.here);
     else
         st = take_tiling(work, there, setup, err);

@@ -35,11 +35,18 @@ static bool has_geometry(GDALDriverH driver)
     return !qfz_driver_is(driver, "CSV") && !is_spreadsheet(driver);
 }
 
-/* Formats without geometry leave points out.  GDAL writes FlatGeobuf without any row that has no
- * geometry, and reports no error. */
+/* GDAL writes FlatGeobuf and vector tiles without any row that has no geometry, and reports no
+ * error. */
+static bool needs_geometry(GDALDriverH driver)
+{
+    return qfz_driver_is(driver, "FlatGeobuf") || qfz_driver_is(driver, "MVT") ||
+           qfz_driver_is(driver, "MBTiles");
+}
+
+/* Formats without geometry leave points out. */
 static bool holds(GDALDriverH driver, qfz_table_geometry geometry)
 {
-    if (geometry == QFZ_NO_GEOMETRY) return !qfz_driver_is(driver, "FlatGeobuf");
+    if (geometry == QFZ_NO_GEOMETRY) return !needs_geometry(driver);
     return geometry == QFZ_POINTS || has_geometry(driver);
 }
 

@@ -499,6 +499,12 @@ static void unknown_names_are_refused_and_nothing_stays(void **state)
     if (GDALGetDriverByName("FlatGeobuf"))
         FAILS(qfz_table_check(source, &output, "/vsimem/out/a.fgb", QFZ_NO_GEOMETRY, &err),
               QFZ_EARG, "no rows without geometry; use .gpkg");
+    if (GDALGetDriverByName("MBTiles"))
+        FAILS(qfz_table_check(source, &output, "/vsimem/out/a.mbtiles", QFZ_NO_GEOMETRY, &err),
+              QFZ_EARG, "no rows without geometry; use .gpkg");
+    if (GDALGetDriverByName("MVT"))
+        FAILS(qfz_table_check(source, &output, "/vsimem/out/a.pbf", QFZ_NO_GEOMETRY, &err),
+              QFZ_EARG, "no rows without geometry; use .gpkg");
     const qfz_table_spec few = rows_of("a.xlsx", 10, 1000, 1000000),
                          large = rows_of("a.xlsx", 10, 10000, 1000000),
                          many = rows_of("a.xlsx", 1, 1 << 20, INT64_MAX),
