@@ -6,8 +6,9 @@
 /* Nanoseconds of one thread per pixel: seconds times threads divided by pixels, the GPU's without
  * its start.  All from one kind of machine, a H200 with 16 cores, and from the tables that
  * docs/dev/measurements/2026-11-23-disk.md, "The engine that finishes first", names; a curve's from
- * 2026-11-27-gpu-curve.md there, a tree's from 2026-11-27-gpu-tree.md, those of filtered labels and
- * of filtered simplify from 2026-11-27-gpu-filter.md.  gpu 0: the CUDA engine has not this task. */
+ * 2026-11-27-gpu-curve.md there, those of a tree and of filtered labels from
+ * 2026-11-27-gpu-tree.md, those of filtered simplify from 2026-11-27-gpu-filter-rounds.md.  gpu 0:
+ * the CUDA engine has not this task. */
 typedef struct rates {
     double cpu, gpu;
 } rates;
@@ -21,7 +22,7 @@ static const rates rates_of[] = {
 };
 
 static const rates filtered_rates_of[] = {
-    [QFZ_LABEL] = {130, 48},  [QFZ_SIMPLIFY] = {141, 45}, [QFZ_SALIENCY] = {188, 120},
+    [QFZ_LABEL] = {130, 48},  [QFZ_SIMPLIFY] = {132, 43}, [QFZ_SALIENCY] = {188, 120},
     [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {140, 29},    [QFZ_FOREST] = {139, 67},
     [QFZ_REGIONS] = {350, 0},
 };
@@ -33,7 +34,7 @@ static const rates label_counts = {3.3, 2.8}, simplify_counts = {70, 4.6};
 static const double start_s = 0.3;
 
 /* Nanoseconds per pixel of one GPU, whatever the number of threads: its kernels. */
-static const double device_ns = 0.19, filtered_device_ns = 0.7;
+static const double device_ns = 0.19, filtered_device_ns = 0.25;
 
 static rates rates_for(const qfz_engine_work *work)
 {
