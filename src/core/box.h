@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/host_device.h"
+
 typedef struct qfz_box {
     int64_t y0, x0, y1, x1;
 } qfz_box;
@@ -51,7 +53,7 @@ static inline int64_t qfz_ring_index(int64_t h, int64_t w, int64_t y, int64_t x)
 }
 
 /* The place of ring pixel i, relative to the box. */
-static inline void qfz_ring_place(int64_t h, int64_t w, int64_t i, int64_t *y, int64_t *x)
+QFZ_HOST_AND_DEVICE void qfz_ring_place(int64_t h, int64_t w, int64_t i, int64_t *y, int64_t *x)
 {
     if (i < w || h == 1) {
         *y = 0;

@@ -158,6 +158,20 @@ qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
     });
 }
 
+qfz_status qfz_gpu_gather_ends(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                               const qfz_gpu_image *image, int band, uint32_t n, uint32_t *d_least,
+                               uint32_t *d_greatest)
+{
+    QFZ_TRY(qfz_gpu_fill(gpu, d_least, 0xff, n));
+    QFZ_TRY(qfz_gpu_fill(gpu, d_greatest, 0, n));
+    return qfz_with_type(gpu, image->type, [&](auto px) {
+        typedef decltype(px) T;
+        const ends_out<T> out = {d_least, d_greatest};
+        return gather<T, HAS_ENDS>(gpu, regions, plane_of<T>(image, band), qfz_gpu_areas{}, 0, n,
+                                   out);
+    });
+}
+
 namespace
 {
 /* The records of n regions from first_region on; record_words: of each. */
@@ -187,7 +201,7 @@ static qfz_status add_band(qfz_gpu *gpu, const wanted_records &wanted, int band)
 
 template <typename T> static qfz_status features_of(qfz_gpu *gpu, const wanted_records &wanted)
 {
-    enum { BAND = HAS_SUM | HAS_SPREAD, ALL = HAS_COUNT | HAS_PLACE | BAND };
+    enum { BAND = HAS_SUM | HAS_SQUARES | HAS_ENDS, ALL = HAS_COUNT | HAS_PLACE | BAND };
     QFZ_TRY(qfz_launch(gpu, k_clear_records<T>, qfz_launch_grid(gpu, wanted.n, THREADS, 32),
                        dim3(THREADS), 0, wanted.regions->d_spans, wanted.first_region, wanted.n,
                        wanted.image->n_bands, wanted.record_words, wanted.d_records));

@@ -34,6 +34,12 @@ qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                const qfz_gpu_image *image, int band, uint32_t first_region,
                                uint32_t n, uint64_t *d_sums);
 
+/* d_least[region], d_greatest[region] = the orders (device/pixel_type.cuh) of the least and the
+ * greatest value of each of n regions, all of the tile, in a band. */
+qfz_status qfz_gpu_gather_ends(qfz_gpu *gpu, const qfz_gpu_regions *regions,
+                               const qfz_gpu_image *image, int band, uint32_t n, uint32_t *d_least,
+                               uint32_t *d_greatest);
+
 /* The area weight of a pixel, by row of the tile: d_row[y], or `same` for every row if d_row is
  * NULL. The sum over a region must stay below 2^64. */
 typedef struct qfz_gpu_areas {

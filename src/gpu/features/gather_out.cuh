@@ -102,6 +102,20 @@ template <typename T> struct sums_out {
     }
 };
 
+/* Least and greatest values of one band, as orders. */
+template <typename T> struct ends_out {
+    typedef part<T, HAS_ENDS> P;
+    uint32_t *least, *greatest;
+
+    QFZ_DEVICE void put(const table &t, int entry, int32_t, int32_t) const
+    {
+        if (entry == NO_ENTRY) return;
+        const uint32_t region = t.label[entry] - 1;
+        atomicMin(least + region, t.words[(uint32_t)P::LEAST * t.capacity + (uint32_t)entry]);
+        atomicMax(greatest + region, t.words[(uint32_t)P::GREATEST * t.capacity + (uint32_t)entry]);
+    }
+};
+
 QFZ_DEVICE void store_two(uint64_t *to, uint64_t first, uint64_t second)
 {
     *reinterpret_cast<ulonglong2 *>(to) = make_ulonglong2(first, second);

@@ -16,11 +16,12 @@ enum { SIDE = 64, PIECE = 16, THREADS = 256, MAX_RUNS = SIDE * SIDE };
 
 /* What is gathered for a region; the flags are combined: */
 enum {
-    HAS_COUNT = 1,  /* number of pixels and sum of their rows, in one word */
-    HAS_PLACE = 2,  /* sum of columns; bit masks of the rows and columns that occur */
-    HAS_AREA = 4,   /* sum of row weights, where rows have different ones */
-    HAS_SUM = 8,    /* sum of values */
-    HAS_SPREAD = 16 /* sum of squares of values; least and greatest value */
+    HAS_COUNT = 1,    /* number of pixels and sum of their rows, in one word */
+    HAS_PLACE = 2,    /* sum of columns; bit masks of the rows and columns that occur */
+    HAS_AREA = 4,     /* sum of row weights, where rows have different ones */
+    HAS_SUM = 8,      /* sum of values */
+    HAS_SQUARES = 16, /* sum of squares of values */
+    HAS_ENDS = 32     /* least and greatest value */
 };
 
 enum { COUNT_BITS = 13, DIGIT_BITS = 16, AREA_DIGITS = 4 };
@@ -59,16 +60,16 @@ template <typename T, int WHAT> struct part {
         AREA = COLUMNS + (WHAT & HAS_PLACE ? 2 : 0),
         SUM = AREA + (WHAT & HAS_AREA ? (int)AREA_DIGITS : 0),
         SQUARE = SUM + (WHAT & HAS_SUM ? (int)digits_of<T>::SUM : 0),
-        LEAST = SQUARE + (WHAT & HAS_SPREAD ? (int)digits_of<T>::SQUARE : 0),
-        GREATEST = LEAST + (WHAT & HAS_SPREAD ? 1 : 0),
-        WORDS = GREATEST + (WHAT & HAS_SPREAD ? 1 : 0)
+        LEAST = SQUARE + (WHAT & HAS_SQUARES ? (int)digits_of<T>::SQUARE : 0),
+        GREATEST = LEAST + (WHAT & HAS_ENDS ? 1 : 0),
+        WORDS = GREATEST + (WHAT & HAS_ENDS ? 1 : 0)
     };
     uint32_t word[WORDS];
 
     /* How word i is merged; MERGE_DIRECT: add_direct() adds to it in the table. */
     static __device__ constexpr int merge(int i)
     {
-        if ((WHAT & HAS_SPREAD) && i >= LEAST) return i == LEAST ? MERGE_LEAST : MERGE_GREATEST;
+        if ((WHAT & HAS_ENDS) && i >= LEAST) return i == LEAST ? MERGE_LEAST : MERGE_GREATEST;
         if ((WHAT & HAS_PLACE) && i >= ROWS && i < AREA) return MERGE_BITS;
         return !digits_of<T>::in_registers && i >= SUM ? MERGE_DIRECT : MERGE_ADD;
     }
@@ -192,9 +193,11 @@ QFZ_DEVICE void add_values(const T *__restrict__ values, int n, part<T, WHAT> *s
     for (int i = 0; i < n; i++) {
         const T value = __ldg(values + i);
         if (WHAT & HAS_SUM) sum += value;
-        if (!(WHAT & HAS_SPREAD)) continue;
-        some->word[P::LEAST] = min(some->word[P::LEAST], order_of(value));
-        some->word[P::GREATEST] = max(some->word[P::GREATEST], order_of(value));
+        if (WHAT & HAS_ENDS) {
+            some->word[P::LEAST] = min(some->word[P::LEAST], order_of(value));
+            some->word[P::GREATEST] = max(some->word[P::GREATEST], order_of(value));
+        }
+        if (!(WHAT & HAS_SQUARES)) continue;
         const int64_t wide = (int64_t)value;
         if (sizeof(T) < 4)
             square += (decltype(square))(wide * wide);
@@ -208,7 +211,7 @@ QFZ_DEVICE void add_values(const T *__restrict__ values, int n, part<T, WHAT> *s
         if (last) some->word[P::SUM] += (uint32_t)sum & DIGIT;
         some->word[P::SUM + last] += (uint32_t)(sum >> last * DIGIT_BITS);
     }
-    if ((WHAT & HAS_SPREAD) && sizeof(T) < 4) {
+    if ((WHAT & HAS_SQUARES) && sizeof(T) < 4) {
         const int last = digits_of<T>::SQUARE - 1;
         if (last) some->word[P::SQUARE] += (uint32_t)square & DIGIT;
         some->word[P::SQUARE + last] += (uint32_t)(square >> last * DIGIT_BITS);
@@ -219,7 +222,7 @@ template <int WHAT>
 QFZ_DEVICE void add_values(const float *__restrict__ values, int n, part<float, WHAT> *some)
 {
     typedef part<float, WHAT> P;
-    for (int i = 0; i < n && (WHAT & HAS_SPREAD); i++) {
+    for (int i = 0; i < n && (WHAT & HAS_ENDS); i++) {
         const uint32_t order = order_of(__ldg(values + i));
         some->word[P::LEAST] = min(some->word[P::LEAST], order);
         some->word[P::GREATEST] = max(some->word[P::GREATEST], order);
@@ -250,7 +253,7 @@ template <int WHAT> QFZ_DEVICE void add_direct(const table &t, int entry, float 
     int shift = exponent ? exponent - 1 : 0;
     if (WHAT & HAS_SUM)
         add_digits(t, entry, P::SUM, infinite ? 1 : m, infinite ? 340 : shift, 3, negative);
-    if (WHAT & HAS_SPREAD)
+    if (WHAT & HAS_SQUARES)
         add_digits(t, entry, P::SQUARE, infinite ? 1 : m * m, infinite ? 660 : 2 * shift, 4, false);
 }
 
@@ -342,7 +345,7 @@ QFZ_DEVICE void add_pixels(const tile_view &tile, const T *values, int32_t block
         QFZ_EACH (i, AREA_DIGITS)
             some->word[P::AREA + i] = n * ((uint32_t)(area >> i * DIGIT_BITS) & DIGIT);
     }
-    if (WHAT & (HAS_SUM | HAS_SPREAD)) add_values(values, (int)n, some);
+    if (WHAT & (HAS_SUM | HAS_SQUARES | HAS_ENDS)) add_values(values, (int)n, some);
 }
 
 /* Adds the block's runs to the table; returns false if the table had no room for one. Between two

@@ -8,7 +8,7 @@
 #include "gpu/features/gather.cuh"
 #include "gpu/device/launch.cuh"
 
-enum { BLOCK = 256, AT_ONCE = 4, MINE = 16, CHUNK = BLOCK * MINE };
+enum { BLOCK = 256 };
 
 #define EACH(i, n)                                                                                 \
     for (int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x; i < (n);                           \
@@ -16,75 +16,26 @@ enum { BLOCK = 256, AT_ONCE = 4, MINE = 16, CHUNK = BLOCK * MINE };
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* Bit i: pixel p + i is a root. */
-static QFZ_DEVICE uint32_t roots_at(const uint32_t *root, int64_t p, int64_t n)
-{
-    uint32_t bits = 0;
-    if (p + MINE <= n) {
-        QFZ_EACH (k, MINE / AT_ONCE) {
-            const uint4 four = __ldg(reinterpret_cast<const uint4 *>(root + p) + k);
-            const uint32_t at = (uint32_t)p + (uint32_t)(k * AT_ONCE);
-            bits |= (uint32_t)((four.x == at) | (four.y == at + 1) << 1 | (four.z == at + 2) << 2 |
-                               (four.w == at + 3) << 3)
-                    << k * AT_ONCE;
-        }
-        return bits;
-    }
-    for (int i = 0; i < MINE; i++)
-        if (p + i < n && root[p + i] == (uint32_t)p + (uint32_t)i) bits |= 1u << i;
-    return bits;
-}
-
 static __global__ void __launch_bounds__(BLOCK)
-    k_count_roots(const uint32_t *__restrict__ root, int64_t n, uint32_t *__restrict__ counts)
+    k_mark_roots(const uint32_t *__restrict__ root, int64_t n, uint32_t *__restrict__ is_root)
 {
-    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * MINE;
-    __shared__ uint32_t sums[BLOCK / QFZ_WARP];
-    uint32_t total;
-    (void)qfz_sum_before<BLOCK>((uint32_t)__popc(roots_at(root, p, n)), sums, &total);
-    if (threadIdx.x == 0) counts[blockIdx.x] = total;
+    const int64_t p = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (p <= n) is_root[p] = p < n && root[p] == (uint32_t)p;
 }
 
-/* Labels the roots; before[] has the number of roots in earlier chunks. */
+/* before[]: the number of roots before each pixel, and behind them that of all. */
 static __global__ void __launch_bounds__(BLOCK)
-    k_number_roots(const uint32_t *__restrict__ root, int64_t n,
-                   const uint32_t *__restrict__ before, qfz_gpu_regions regions)
+    k_label(const uint32_t *__restrict__ root, int64_t n, const uint32_t *__restrict__ before,
+            qfz_gpu_regions regions)
 {
-    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * MINE;
-    const uint32_t roots = roots_at(root, p, n);
-    __shared__ uint32_t sums[BLOCK / QFZ_WARP];
-    uint32_t total;
-    uint32_t region =
-        before[blockIdx.x] + qfz_sum_before<BLOCK>((uint32_t)__popc(roots), sums, &total);
-    for (uint32_t rest = roots; rest; rest &= rest - 1, region++) {
-        const int64_t px = p + __ffs((int)rest) - 1;
-        regions.d_first[region] = (uint32_t)px;
-        regions.d_count[region] = 0;
-        regions.d_label[px] = region + 1;
-    }
-    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0)
-        regions.d_n[0] = before[blockIdx.x] + total;
-}
-
-/* The label of a root, which another thread may write again, unchanged. */
-static QFZ_DEVICE uint32_t label_of(const uint32_t *label, uint32_t root)
-{
-    return root == QFZ_NONE ? 0 : __ldcg(label + root);
-}
-
-static __global__ void __launch_bounds__(BLOCK)
-    k_label(const uint32_t *__restrict__ root, int64_t n, uint32_t *label)
-{
-    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * AT_ONCE;
-    if (p + AT_ONCE <= n) {
-        const uint4 four = __ldg(reinterpret_cast<const uint4 *>(root + p));
-        *reinterpret_cast<uint4 *>(label + p) =
-            make_uint4(label_of(label, four.x), label_of(label, four.y), label_of(label, four.z),
-                       label_of(label, four.w));
-        return;
-    }
-    for (int64_t i = p; i < n; i++)
-        label[i] = label_of(label, root[i]);
+    const int64_t p = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (p == n) regions.d_n[0] = before[n];
+    if (p >= n) return;
+    const uint32_t own = root[p], region = own == QFZ_NONE ? (uint32_t)QFZ_NONE : before[own];
+    regions.d_label[p] = region + 1;
+    if (own != (uint32_t)p) return;
+    regions.d_first[region] = (uint32_t)p;
+    regions.d_count[region] = 0;
 }
 
 /* ---- Border regions -------------------------------------------------------------------------- */
@@ -101,15 +52,9 @@ struct ring_view {
 /* The region of ring pixel i (as in qfz_ring_place()), QFZ_NONE where invalid. */
 QFZ_DEVICE uint32_t ring_region(const qfz_gpu_regions &regions, int64_t i)
 {
-    const int64_t h = regions.h, w = regions.w;
-    int64_t p = i;
-    if (i >= 2 * w + h - 2 && h > 1)
-        p = (i - 2 * w - h + 4) * w - 1; /* right column: last pixel of the row */
-    else if (i >= 2 * w)
-        p = (i - 2 * w + 1) * w;
-    else if (i >= w)
-        p = (h - 1) * w + i - w;
-    return regions.d_label[p] - 1;
+    int64_t y, x;
+    qfz_ring_place(regions.h, regions.w, i, &y, &x);
+    return regions.d_label[y * regions.w + x] - 1;
 }
 
 __global__ void k_clear_ring(qfz_gpu_regions regions, ring_view ring)
@@ -208,29 +153,15 @@ __global__ void k_count_inner(qfz_gpu_regions regions)
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
-
-int64_t px_of(const qfz_gpu_regions *regions)
-{
-    return (int64_t)regions->h * regions->w;
-}
-
-struct number_scratch {
-    uint32_t *counts; /* roots per chunk */
-    void *scan;
-};
 } // namespace
 
-static int64_t chunks_of(int64_t n_px)
+/* Prefix sums over all pixels and one more. */
+static uint32_t *lay_out_numbers(qfz_carve *carve, int64_t n_px, void **scan)
 {
-    return (n_px + CHUNK - 1) / CHUNK;
-}
-
-static number_scratch lay_out_numbers(qfz_carve *carve, int64_t n_px)
-{
-    number_scratch scratch;
-    qfz_carve_take(carve, &scratch.counts, chunks_of(n_px));
-    scratch.scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(chunks_of(n_px)));
-    return scratch;
+    uint32_t *before;
+    qfz_carve_take(carve, &before, n_px + 1);
+    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n_px + 1));
+    return before;
 }
 
 static ring_view lay_out_ring(qfz_carve *carve, int32_t h, int32_t w, void **scan)
@@ -248,7 +179,7 @@ size_t qfz_gpu_regions_bytes(int32_t h, int32_t w)
 {
     qfz_carve numbers = {}, ring = {};
     void *scan;
-    (void)lay_out_numbers(&numbers, (int64_t)h * w);
+    (void)lay_out_numbers(&numbers, (int64_t)h * w, &scan);
     (void)lay_out_ring(&ring, h, w, &scan);
     return numbers.used > ring.used ? numbers.used : ring.used;
 }
@@ -256,16 +187,13 @@ size_t qfz_gpu_regions_bytes(int32_t h, int32_t w)
 qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_scratch,
                                   const qfz_gpu_regions *regions)
 {
-    const int64_t n_px = px_of(regions), chunks = chunks_of(n_px);
+    const int64_t n_px = (int64_t)regions->h * regions->w;
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
-    const number_scratch scratch = lay_out_numbers(&carve, n_px);
-    const dim3 grid((unsigned)chunks), block(BLOCK);
-    QFZ_TRY(qfz_launch(gpu, k_count_roots, grid, block, 0, d_root, n_px, scratch.counts));
-    QFZ_TRY(qfz_gpu_scan(gpu, scratch.scan, scratch.counts, scratch.counts, chunks));
-    QFZ_TRY(
-        qfz_launch(gpu, k_number_roots, grid, block, 0, d_root, n_px, scratch.counts, *regions));
-    QFZ_TRY(qfz_launch(gpu, k_label, dim3(qfz_launch_blocks(n_px, BLOCK * AT_ONCE)), block, 0,
-                       d_root, n_px, regions->d_label));
+    void *scan;
+    uint32_t *const before = lay_out_numbers(&carve, n_px, &scan);
+    QFZ_TRY(qfz_launch_each(gpu, k_mark_roots, n_px + 1, BLOCK, d_root, n_px, before));
+    QFZ_TRY(qfz_gpu_scan(gpu, scan, before, before, n_px + 1));
+    QFZ_TRY(qfz_launch_each(gpu, k_label, n_px + 1, BLOCK, d_root, n_px, before, *regions));
     return qfz_gpu_gather_counts(gpu, regions);
 }
 
