@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/exact.h"
 
-#include <math.h>
-#include <string.h>
-
+#include "core/exact_value.h"
 #include "core/wide.h"
 
-enum {
-    INTEGER_WORDS = 2,
-    SINGLE_BIAS = 149,    /* the least single is 2^-149 */
-    SUM_INFINITY = 340,   /* bit that an infinity sets; finite sums stay below */
-    SQUARE_INFINITY = 660 /* the same for squares */
-};
+enum { INTEGER_WORDS = 2 };
 
 int qfz_sum_words(qfz_type type)
 {
@@ -49,17 +42,6 @@ static void add_shifted(uint64_t *words, int n, uint64_t m, int shift, bool nega
     }
 }
 
-/* A finite single is +-mantissa * 2^(shift - 149). */
-static void split_single(float value, uint64_t *mantissa, int *shift, bool *negative)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    const int exponent = (int)(bits >> 23 & 0xff);
-    *negative = bits >> 31;
-    *mantissa = (bits & 0x7fffff) | (exponent ? 0x800000u : 0);
-    *shift = exponent ? exponent - 1 : 0;
-}
-
 static int64_t integer_at(qfz_type type, const void *plane, int64_t i)
 {
     switch (type) {
@@ -89,13 +71,13 @@ void qfz_sum_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64_t 
     }
     const float value = ((const float *)plane)[i];
     if (isinf(value)) {
-        add_shifted(sum, QFZ_SUM_WORDS_MAX, 1, SUM_INFINITY, value < 0);
+        add_shifted(sum, QFZ_SUM_WORDS_MAX, 1, QFZ_SUM_INFINITY, value < 0);
         return;
     }
     uint64_t mantissa;
     int shift;
     bool negative;
-    split_single(value, &mantissa, &shift, &negative);
+    qfz_split_single(value, &mantissa, &shift, &negative);
     add_shifted(sum, QFZ_SUM_WORDS_MAX, mantissa, shift, negative);
 }
 
@@ -132,89 +114,28 @@ void qfz_square_add_pixel(uint64_t *sum, qfz_type type, const void *plane, int64
     }
     const float value = ((const float *)plane)[i];
     if (isinf(value)) {
-        add_shifted(sum, QFZ_SQUARE_WORDS_MAX, 1, SQUARE_INFINITY, false);
+        add_shifted(sum, QFZ_SQUARE_WORDS_MAX, 1, QFZ_SQUARE_INFINITY, false);
         return;
     }
     uint64_t mantissa;
     int shift;
     bool negative;
-    split_single(value, &mantissa, &shift, &negative);
+    qfz_split_single(value, &mantissa, &shift, &negative);
     add_shifted(sum, QFZ_SQUARE_WORDS_MAX, mantissa * mantissa, 2 * shift, false);
-}
-
-static int top_bit(const uint64_t *words, int n)
-{
-    for (int i = n - 1; i >= 0; i--)
-        if (words[i]) return i * 64 + 63 - __builtin_clzll(words[i]);
-    return -1;
-}
-
-static bool any_below(const uint64_t *words, int bit)
-{
-    for (int i = 0; i < bit / 64; i++)
-        if (words[i]) return true;
-    return bit % 64 && words[bit / 64] << (64 - bit % 64);
-}
-
-/* The 64 bits of the number that start at bit `from`. */
-static uint64_t bits_from(const uint64_t *words, int n, int from)
-{
-    const int i = from / 64, shift = from % 64;
-    const uint64_t high = shift && i + 1 < n ? words[i + 1] << (64 - shift) : 0;
-    return words[i] >> shift | high;
-}
-
-/* A non-negative number times 2^exponent, rounded once. */
-static double magnitude(const uint64_t *words, int n, int exponent)
-{
-    const int top = top_bit(words, n);
-    if (top < 0) return 0;
-    if (top < 53) return ldexp((double)words[0], exponent);
-    /* 55 bits: 53 of the result, one to round by, and one that is set if any lower bit is */
-    const int from = top - 54;
-    uint64_t kept;
-    if (from < 0)
-        kept = words[0] << -from;
-    else
-        kept = (bits_from(words, n, from) & ((UINT64_C(1) << 55) - 1)) |
-               (any_below(words, from) ? 1 : 0);
-    const uint64_t rest = kept & 3, whole = kept >> 2;
-    const uint64_t rounded = whole + (rest > 2 || (rest == 2 && whole % 2));
-    return ldexp((double)rounded, exponent + from + 2);
-}
-
-/* words = |sum|; true if the sum is negative. */
-static bool absolute(const uint64_t *sum, int n, uint64_t *words)
-{
-    const bool negative = sum[n - 1] >> 63;
-    unsigned carry = negative;
-    for (int i = 0; i < n; i++) {
-        words[i] = (negative ? ~sum[i] : sum[i]) + carry;
-        carry = carry && words[i] == 0;
-    }
-    return negative;
-}
-
-static double value_of(const uint64_t *sum, int n, int exponent, int infinity)
-{
-    uint64_t words[QFZ_SQUARE_WORDS_MAX];
-    const bool negative = absolute(sum, n, words);
-    /* a finite sum of the other sign may have borrowed from an infinity, but never half of it */
-    const bool infinite = exponent != 0 && top_bit(words, n) >= infinity - 1;
-    const double size = infinite ? INFINITY : magnitude(words, n, exponent);
-    return negative ? -size : size;
 }
 
 double qfz_sum_value(const uint64_t *sum, qfz_type type)
 {
-    return value_of(sum, qfz_sum_words(type), qfz_type_is_float(type) ? -SINGLE_BIAS : 0,
-                    SUM_INFINITY);
+    const bool is_float = qfz_type_is_float(type);
+    return qfz_words_value(sum, qfz_sum_words(type), is_float ? -QFZ_SINGLE_BIAS : 0,
+                           is_float ? QFZ_SUM_INFINITY : 0);
 }
 
 double qfz_square_value(const uint64_t *sum, qfz_type type)
 {
-    return value_of(sum, qfz_square_words(type), qfz_type_is_float(type) ? -2 * SINGLE_BIAS : 0,
-                    SQUARE_INFINITY);
+    const bool is_float = qfz_type_is_float(type);
+    return qfz_words_value(sum, qfz_square_words(type), is_float ? -2 * QFZ_SINGLE_BIAS : 0,
+                           is_float ? QFZ_SQUARE_INFINITY : 0);
 }
 
 static int64_t integer_mean(const uint64_t *sum, uint64_t count)
@@ -231,7 +152,7 @@ static int64_t integer_mean(const uint64_t *sum, uint64_t count)
 void qfz_sum_mean(const uint64_t *sum, uint64_t count, qfz_type type, void *out)
 {
     if (qfz_type_is_float(type)) {
-        *(float *)out = (float)(qfz_sum_value(sum, type) / (double)count);
+        *(float *)out = qfz_single_mean(sum, count);
         return;
     }
     const int64_t mean = integer_mean(sum, count);
@@ -262,10 +183,10 @@ double qfz_variance(const uint64_t *sum, const uint64_t *square, uint64_t count,
 {
     enum { WORDS = 2 * QFZ_SUM_WORDS_MAX };
     const int n = qfz_sum_words(type), n_square = qfz_square_words(type);
-    const int exponent = qfz_type_is_float(type) ? -2 * SINGLE_BIAS : 0;
+    const int exponent = qfz_type_is_float(type) ? -2 * QFZ_SINGLE_BIAS : 0;
     if (isinf(qfz_sum_value(sum, type)) || isinf(qfz_square_value(square, type))) return INFINITY;
     uint64_t size[QFZ_SUM_WORDS_MAX], squared[WORDS] = {0}, times[WORDS] = {0};
-    (void)absolute(sum, n, size);
+    (void)qfz_words_absolute(sum, n, size);
     multiply(size, n, size, n, squared);
     multiply(square, n_square, &count, 1, times);
     unsigned borrow = 0;
@@ -274,5 +195,5 @@ double qfz_variance(const uint64_t *sum, const uint64_t *square, uint64_t count,
         times[i] = (uint64_t)difference;
         borrow = (unsigned)(difference >> 64) & 1;
     }
-    return magnitude(times, WORDS, exponent) / (double)count / (double)count;
+    return qfz_words_magnitude(times, WORDS, exponent) / (double)count / (double)count;
 }

@@ -10,6 +10,7 @@
 #include "gpu/features/gather.cuh"
 #include "gpu/device/pixel_type.cuh"
 #include "gpu/device/warp.cuh"
+#include "core/exact_value.h"
 
 /* A block has SIDE x SIDE pixels. A run does not cross a multiple of PIECE columns. */
 enum { SIDE = 64, PIECE = 16, THREADS = 256, MAX_RUNS = SIDE * SIDE };
@@ -36,8 +37,8 @@ template <typename T> struct digits_of {
 };
 template <> struct digits_of<float> {
     enum {
-        SUM = 22,    /* an infinity counts as 2^340 */
-        SQUARE = 42, /* an infinity counts as 2^660 */
+        SUM = 22,    /* an infinity counts as 2^QFZ_SUM_INFINITY */
+        SQUARE = 42, /* an infinity counts as 2^QFZ_SQUARE_INFINITY */
         SUM_WORDS = 6,
         SQUARE_WORDS = 11
     };
@@ -242,19 +243,20 @@ QFZ_DEVICE void add_digits(const table &t, int entry, int first, uint64_t m, int
     }
 }
 
-/* A finite single is +-m * 2^(shift - 149); an infinity counts as in core/exact.h. */
 template <int WHAT> QFZ_DEVICE void add_direct(const table &t, int entry, float value)
 {
     typedef part<float, WHAT> P;
-    const uint32_t bits = __float_as_uint(value);
-    const int exponent = (int)(bits >> 23 & 0xff);
-    const bool infinite = exponent == 0xff, negative = bits >> 31;
-    uint64_t m = (bits & 0x7fffffu) | (exponent ? 0x800000u : 0);
-    int shift = exponent ? exponent - 1 : 0;
+    const bool infinite = isinf(value);
+    uint64_t m;
+    int shift;
+    bool negative;
+    qfz_split_single(value, &m, &shift, &negative);
     if (WHAT & HAS_SUM)
-        add_digits(t, entry, P::SUM, infinite ? 1 : m, infinite ? 340 : shift, 3, negative);
+        add_digits(t, entry, P::SUM, infinite ? 1 : m, infinite ? (int)QFZ_SUM_INFINITY : shift, 3,
+                   negative);
     if (WHAT & HAS_SQUARES)
-        add_digits(t, entry, P::SQUARE, infinite ? 1 : m * m, infinite ? 660 : 2 * shift, 4, false);
+        add_digits(t, entry, P::SQUARE, infinite ? 1 : m * m,
+                   infinite ? (int)QFZ_SQUARE_INFINITY : 2 * shift, 4, false);
 }
 
 template <int WHAT, typename T> QFZ_DEVICE void add_direct(const table &, int, T)

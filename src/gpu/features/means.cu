@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu/features/means.cuh"
 
-#include <string.h>
-
-#include "core/exact.h"
+#include "core/exact_value.h"
 #include "gpu/device/launch.cuh"
 #include "gpu/device/pixel_type.cuh"
 
-enum {
-    BLOCK = 256,
-    WORDS = QFZ_SUM_WORDS_MAX, /* words of a sum of floats */
-    UNIT = -149,               /* the unit of such a sum is 2^UNIT */
-    INFINITE = 339             /* the smallest top bit of a sum with an infinity (core/exact.h) */
-};
-
-/* ---- Integers -------------------------------------------------------------------------------- */
+enum { BLOCK = 256 };
 
 /* Rounds to nearest, halves up. One word holds the sum of a tile of at most 2^29 pixels. */
 template <typename T> static QFZ_DEVICE T mean_of(const uint64_t *sum, uint32_t pixels)
@@ -24,69 +15,9 @@ template <typename T> static QFZ_DEVICE T mean_of(const uint64_t *sum, uint32_t 
     return (T)(doubled % n < 0 ? quotient - 1 : quotient);
 }
 
-/* ---- Floats ---------------------------------------------------------------------------------- */
-
-static __device__ double power_of_two(int exponent)
-{
-    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-    double power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
-}
-
-/* words = |sum|; true if the sum is negative. */
-static __device__ bool absolute(const uint64_t *sum, uint64_t *words)
-{
-    const bool negative = sum[WORDS - 1] >> 63;
-    uint64_t carry = negative;
-    for (int i = 0; i < WORDS; i++) {
-        words[i] = (negative ? ~sum[i] : sum[i]) + carry;
-        carry = carry && words[i] == 0;
-    }
-    return negative;
-}
-
-static __device__ int top_bit(const uint64_t *words)
-{
-    for (int i = WORDS - 1; i >= 0; i--)
-        if (words[i]) return i * 64 + 63 - __clzll((long long)words[i]);
-    return -1;
-}
-
-static __device__ bool any_below(const uint64_t *words, int bit)
-{
-    uint64_t any = 0;
-    for (int i = 0; i < bit / 64; i++)
-        any |= words[i];
-    return any || (bit % 64 && words[bit / 64] << (64 - bit % 64));
-}
-
-/* The sum as a double, rounded once, to nearest, ties to even. Of the 55 leading bits 53 stay, one
- * decides the rounding, and the last is set if any bit below it is. */
-static __device__ double value_of(const uint64_t *words)
-{
-    const int top = top_bit(words), from = top - 54;
-    if (top < 53) return (double)words[0] * power_of_two(UNIT);
-    uint64_t leading;
-    if (from < 0) {
-        leading = words[0] << -from;
-    } else {
-        const int i = from / 64, shift = from % 64;
-        const uint64_t high = shift && i + 1 < WORDS ? words[i + 1] << (64 - shift) : 0;
-        leading = ((words[i] >> shift | high) & ((1ull << 55) - 1)) | any_below(words, from);
-    }
-    const uint64_t fraction = leading & 3, whole = leading >> 2;
-    const uint64_t rounded = whole + (fraction > 2 || (fraction == 2 && whole % 2));
-    return (double)rounded * power_of_two(UNIT + from + 2);
-}
-
 template <> QFZ_DEVICE float mean_of<float>(const uint64_t *sum, uint32_t pixels)
 {
-    uint64_t words[WORDS];
-    const bool negative = absolute(sum, words);
-    if (top_bit(words) >= INFINITE) return __uint_as_float(negative ? 0xff800000u : 0x7f800000u);
-    const double size = value_of(words);
-    return (float)((negative ? -size : size) / (double)pixels);
+    return qfz_single_mean(sum, pixels);
 }
 
 namespace
