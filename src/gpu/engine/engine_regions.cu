@@ -378,15 +378,14 @@ qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qf
     return qfz_regions_need_names(worker);
 }
 
-/* In parts, for which d_work has room; a part begins at an address that is a multiple of 16. */
+/* In parts, for which d_work has room. */
 qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err)
 {
-    enum { AT_ONCE = 4 };
     qfz_region_room *const room = &worker->regions;
     const size_t bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t), n = n_px(worker);
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(qfz_regions_need_names(worker));
-    const size_t most = room->work_bytes / bytes / AT_ONCE * AT_ONCE;
+    const size_t most = room->work_bytes / bytes;
     for (size_t first = 0, part; first < n; first += part) {
         part = n - first < most ? n - first : most;
         QFZ_TRY(qfz_gpu_regions_labels(&worker->gpu, &room->on_device, room->d_name, (int64_t)first,

@@ -28,7 +28,7 @@ qfz_status qfz_gpu_regions_name(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                 const uint64_t *d_border_label, uint64_t *d_name);
 
 /* d_out[i] = d_name[region of pixel first + i], 0 where invalid, for n pixels; uint32_t, or
- * uint64_t if `wide`.  first is a multiple of 4. */
+ * uint64_t if `wide`. */
 qfz_status qfz_gpu_regions_labels(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                   const uint64_t *d_name, int64_t first, int64_t n, bool wide,
                                   void *d_out);

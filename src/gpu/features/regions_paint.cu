@@ -7,7 +7,7 @@
 #include "gpu/device/launch.cuh"
 #include "core/record.h"
 
-enum { BLOCK = 256, AT_ONCE = 4 };
+enum { BLOCK = 256 };
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
@@ -73,26 +73,8 @@ static __global__ void __launch_bounds__(BLOCK)
     k_paint(const uint32_t *__restrict__ label, int64_t n, const IN *__restrict__ lut, OUT invalid,
             OUT *__restrict__ out)
 {
-    union {
-        OUT px[AT_ONCE];
-        uint4 words[sizeof(OUT) * AT_ONCE / 16 + (sizeof(OUT) < 4)];
-        uint32_t word;
-        uint2 pair;
-    } some;
-    const int64_t p = ((int64_t)blockIdx.x * BLOCK + threadIdx.x) * AT_ONCE;
-    if (p + AT_ONCE > n) {
-        for (int64_t i = p; i < n; i++)
-            out[i] = label[i] ? (OUT)lut[label[i] - 1] : invalid;
-        return;
-    }
-    const uint4 four = __ldg(reinterpret_cast<const uint4 *>(label + p));
-    const uint32_t labels[AT_ONCE] = {four.x, four.y, four.z, four.w};
-    QFZ_EACH (k, AT_ONCE)
-        some.px[k] = labels[k] ? (OUT)__ldg(lut + labels[k] - 1) : invalid;
-    if (sizeof(OUT) == 1) *reinterpret_cast<uint32_t *>(out + p) = some.word;
-    if (sizeof(OUT) == 2) *reinterpret_cast<uint2 *>(out + p) = some.pair;
-    QFZ_EACH (k, (int)(sizeof(OUT) * AT_ONCE / 16))
-        reinterpret_cast<uint4 *>(out + p)[k] = some.words[k];
+    const int64_t p = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (p < n) out[p] = label[p] ? (OUT)__ldg(lut + label[p] - 1) : invalid;
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -124,9 +106,8 @@ static qfz_status paint(qfz_gpu *gpu, const uint32_t *d_label, int64_t n, const 
 {
     OUT value = 0;
     if (invalid) memcpy(&value, invalid, sizeof value);
-    return qfz_launch(gpu, k_paint<IN, OUT>, dim3(qfz_launch_blocks(n, BLOCK * AT_ONCE)),
-                      dim3(BLOCK), 0, d_label, n, static_cast<const IN *>(d_lut), value,
-                      static_cast<OUT *>(d_out));
+    return qfz_launch_each(gpu, k_paint<IN, OUT>, n, BLOCK, d_label, n,
+                           static_cast<const IN *>(d_lut), value, static_cast<OUT *>(d_out));
 }
 
 qfz_status qfz_gpu_regions_labels(qfz_gpu *gpu, const qfz_gpu_regions *regions,
