@@ -167,10 +167,8 @@ static int64_t device_tile_bytes(const qfz_rule *rule, qfz_kind kind, const char
 /* A worker's host memory is proportional to the rows and the ring of the tile: at most a byte per
  * pixel.  Range events of a summary, up to one for each pixel of several bands, are not the
  * worker's: the plan of a job counts them. */
-static int64_t bytes_per_px(const qfz_rule *rule, qfz_kind kind)
+static int64_t bytes_per_px(const qfz_rule *, qfz_kind)
 {
-    (void)rule;
-    (void)kind;
     return 1;
 }
 

@@ -3,7 +3,6 @@
 #include "gpu/features/regions.cuh"
 
 #include "core/box.h"
-#include "gpu/device/warp.cuh"
 #include "gpu/device/collective.cuh"
 #include "gpu/features/gather.cuh"
 #include "gpu/device/launch.cuh"
@@ -155,33 +154,25 @@ __global__ void k_count_inner(qfz_gpu_regions regions)
 /* ---- Launches -------------------------------------------------------------------------------- */
 } // namespace
 
-/* Prefix sums over all pixels and one more. */
-static uint32_t *lay_out_numbers(qfz_carve *carve, int64_t n_px, void **scan)
+/* Scratch memory: of the numbering of all regions only first_at, as prefix sums. */
+static ring_view lay_out(qfz_carve *carve, int32_t h, int32_t w, void **scan)
 {
-    uint32_t *before;
-    qfz_carve_take(carve, &before, n_px + 1);
-    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n_px + 1));
-    return before;
-}
-
-static ring_view lay_out_ring(qfz_carve *carve, int32_t h, int32_t w, void **scan)
-{
+    const int64_t n_px = (int64_t)h * w;
     ring_view ring;
     ring.n = qfz_ring_size(h, w);
-    qfz_carve_take(carve, &ring.first_at, (int64_t)h * w);
+    qfz_carve_take(carve, &ring.first_at, n_px + 1);
     qfz_carve_take(carve, &ring.is_first, ring.n);
     qfz_carve_take(carve, &ring.number_at, ring.n);
-    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(ring.n));
+    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n_px + 1));
     return ring;
 }
 
 size_t qfz_gpu_regions_bytes(int32_t h, int32_t w)
 {
-    qfz_carve numbers = {}, ring = {};
+    qfz_carve carve = {};
     void *scan;
-    (void)lay_out_numbers(&numbers, (int64_t)h * w, &scan);
-    (void)lay_out_ring(&ring, h, w, &scan);
-    return numbers.used > ring.used ? numbers.used : ring.used;
+    (void)lay_out(&carve, h, w, &scan);
+    return carve.used;
 }
 
 qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_scratch,
@@ -190,7 +181,7 @@ qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_
     const int64_t n_px = (int64_t)regions->h * regions->w;
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
     void *scan;
-    uint32_t *const before = lay_out_numbers(&carve, n_px, &scan);
+    uint32_t *const before = lay_out(&carve, regions->h, regions->w, &scan).first_at;
     QFZ_TRY(qfz_launch_each(gpu, k_mark_roots, n_px + 1, BLOCK, d_root, n_px, before));
     QFZ_TRY(qfz_gpu_scan(gpu, scan, before, before, n_px + 1));
     QFZ_TRY(qfz_launch_each(gpu, k_label, n_px + 1, BLOCK, d_root, n_px, before, *regions));
@@ -201,7 +192,7 @@ static qfz_status find_border_regions(qfz_gpu *gpu, void *d_scratch, const qfz_g
 {
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
     void *scan;
-    const ring_view ring = lay_out_ring(&carve, regions->h, regions->w, &scan);
+    const ring_view ring = lay_out(&carve, regions->h, regions->w, &scan);
     const dim3 grid = qfz_launch_grid(gpu, ring.n, BLOCK, 64), block(BLOCK);
     QFZ_TRY(qfz_launch(gpu, k_clear_ring, grid, block, 0, *regions, ring));
     QFZ_TRY(qfz_launch(gpu, k_find_ring, grid, block, 0, *regions, ring));

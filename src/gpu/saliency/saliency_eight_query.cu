@@ -418,8 +418,7 @@ static __global__ void __launch_bounds__(THREADS, query_memory<T>::BLOCKS)
 qfz_status qfz_saliency_eight_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
                                     void *d_saliency)
 {
-    return narrow ? launch_query<query_memory<uint16_t>>(gpu, blocks, k_query<uint16_t>, THREADS,
-                                                         d_saliency)
-                  : launch_query<query_memory<uint32_t>>(gpu, blocks, k_query<uint32_t>, THREADS,
-                                                         d_saliency);
+    if (narrow)
+        return launch_query<query_memory>(gpu, blocks, k_query<uint16_t>, THREADS, d_saliency);
+    return launch_query<query_memory>(gpu, blocks, k_query<uint32_t>, THREADS, d_saliency);
 }

@@ -188,11 +188,11 @@ QFZ_DEVICE void store_planes(const planes_place<uint32_t> &, const query_planes<
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
 /* Launches a query of all blocks; MEMORY: the shared memory of one. */
-template <typename MEMORY, typename T>
+template <template <typename> class MEMORY, typename T>
 static qfz_status launch_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks,
                                void (*kernel)(qfz_saliency_blocks, T *), int threads,
                                void *d_saliency)
 {
     return qfz_launch(gpu, kernel, dim3((unsigned)blocks->forest.n_blocks), dim3((unsigned)threads),
-                      sizeof(MEMORY), *blocks, static_cast<T *>(d_saliency));
+                      sizeof(MEMORY<T>), *blocks, static_cast<T *>(d_saliency));
 }
