@@ -180,6 +180,7 @@ static QFZ_DEVICE void begin_vertex(const qfz_gpu_group &g, uint32_t v)
     const int m = qfz_list_of(g.members, v);
     const int64_t first = g.members.first[m], n = g.members.first[m + 1] - first;
     graph.first[v] = 0;
+    graph.block_breaks[v] = graph.after;
     for (int band = 0; band < values.n_bands; band++) {
         const int64_t at = first * values.n_bands + band * n + (v - first);
         const uint32_t value = values.read(g.d_values, at);
@@ -236,7 +237,7 @@ qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool down, qf
     QFZ_TRY(qfz_omega_set_rule(gpu, rule, room));
     QFZ_TRY(qfz_omega_send_limits(gpu, rule, room));
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
-    QFZ_TRY(qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands));
+    QFZ_TRY(qfz_omega_begin(gpu, &room->forest, &room->graph));
     QFZ_TRY(qfz_omega_launch(gpu, k_begin, group->n + all_of(&group->events), *group));
     QFZ_TRY(qfz_omega_launch(gpu, k_clear_marks, room->forest.w, *group, down));
     return qfz_omega_solve(gpu, &room->forest, &room->values, &room->graph, NULL);

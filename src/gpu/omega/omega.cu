@@ -109,40 +109,54 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     }
 }
 
-/* Calls use(part, pointer to the first pixel of its region) for all parts that may share a region
- * with other parts. */
-template <typename USE> static QFZ_DEVICE void each_part(const qfz_omega_graph &g, USE use)
+/* The regions of some parts; QFZ_NONE for a record that is all of its region. */
+static QFZ_DEVICE void find_regions(const qfz_omega_graph &g, uint32_t n_vertices,
+                                    const uint32_t (&part)[QFZ_OMEGA_SOME],
+                                    uint32_t (&region)[QFZ_OMEGA_SOME])
 {
-    const uint64_t n = *g.n_vertices, n_all = n + *g.n_records;
-    QFZ_OMEGA_EACH(i, n_all)
-    {
-        if (i < n) {
-            if (g.first[i] != QFZ_NONE) use(i, g.region_first + g.vertex[i].region);
-            continue;
-        }
-        const uint2 to = qfz_omega_attached(g, i - n);
-        const uint2 at = *reinterpret_cast<const uint2 *>(&g.vertex[to.x].breaks);
-        if (to.y < at.x) use(i, g.region_first + at.y);
-    }
+    uint2 to[QFZ_OMEGA_SOME], at[QFZ_OMEGA_SOME];
+    QFZ_EACH (j, QFZ_OMEGA_SOME)
+        to[j] = part[j] < n_vertices ? make_uint2(part[j], 0)
+                                     : qfz_omega_attached(g, part[j] - n_vertices);
+    QFZ_EACH (j, QFZ_OMEGA_SOME)
+        at[j] = *reinterpret_cast<const uint2 *>(&g.vertex[to[j].x].breaks);
+    QFZ_EACH (j, QFZ_OMEGA_SOME)
+        region[j] = to[j].y < at[j].x ? at[j].y : QFZ_NONE;
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_firsts(qfz_omega_graph g)
 {
-    uint32_t *last = NULL, least = 0; /* of the thread's parts, many have one large region */
-    each_part(g, [&](uint64_t i, uint32_t *first) {
-        const uint32_t px = g.first[i];
-        if (first == last && px >= least) return;
-        last = first;
-        least = qfz_peek(first);
-        if (px >= least) return;
-        least = px;
-        atomicMin(first, px);
+    const uint32_t n = *g.n_vertices;
+    uint32_t last = QFZ_NONE, least = 0; /* of the thread's parts, many have one large region */
+    qfz_omega_each_some((uint64_t)n + *g.n_records, [&](const uint32_t(&part)[QFZ_OMEGA_SOME]) {
+        uint32_t region[QFZ_OMEGA_SOME], px[QFZ_OMEGA_SOME], seen[QFZ_OMEGA_SOME];
+        QFZ_EACH (j, QFZ_OMEGA_SOME)
+            px[j] = g.first[part[j]];
+        find_regions(g, n, part, region);
+        QFZ_EACH (j, QFZ_OMEGA_SOME)
+            if (px[j] == QFZ_NONE || (region[j] == last && px[j] >= least)) region[j] = QFZ_NONE;
+        QFZ_EACH (j, QFZ_OMEGA_SOME)
+            if (region[j] != QFZ_NONE) seen[j] = qfz_peek(&g.region_first[region[j]]);
+        QFZ_EACH (j, QFZ_OMEGA_SOME) {
+            if (region[j] == QFZ_NONE) continue;
+            if (px[j] < seen[j]) atomicMin(&g.region_first[region[j]], px[j]);
+            last = region[j];
+            least = min(px[j], seen[j]);
+        }
     });
 }
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_name_parts(qfz_omega_graph g)
 {
-    each_part(g, [&](uint64_t i, const uint32_t *first) { g.first[i] = *first; });
+    const uint32_t n = *g.n_vertices;
+    qfz_omega_each_some((uint64_t)n + *g.n_records, [&](const uint32_t(&part)[QFZ_OMEGA_SOME]) {
+        uint32_t region[QFZ_OMEGA_SOME], first[QFZ_OMEGA_SOME];
+        find_regions(g, n, part, region);
+        QFZ_EACH (j, QFZ_OMEGA_SOME)
+            if (region[j] != QFZ_NONE) first[j] = g.region_first[region[j]];
+        QFZ_EACH (j, QFZ_OMEGA_SOME)
+            if (region[j] != QFZ_NONE) g.first[part[j]] = first[j];
+    });
 }
 
 enum { NAME_EACH = 4 }; /* pixels of a thread; the look-ups of their parts overlap */
@@ -222,7 +236,7 @@ qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
     QFZ_TRY(make_forest(gpu, image, rule, keep_ring, room));
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
     QFZ_TRY(qfz_omega_send_limits(gpu, rule, room));
-    return qfz_omega_begin(gpu, &room->forest, &room->graph, rule->n_bands);
+    return qfz_omega_begin(gpu, &room->forest, &room->graph);
 }
 
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,

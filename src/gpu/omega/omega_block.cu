@@ -26,7 +26,7 @@ template <typename WORK> static QFZ_DEVICE uint32_t region_of(const WORK &w, uin
     for (;;) {
         const auto hook = w.m.hook[c];
         const uint32_t a = target_of(hook), level = level_of(hook);
-        if (!joins(hook) || level >= w.m.bounds[a].x || is_outer(w.m.hook[a], level)) return c;
+        if (!joins(hook) || level >= w.m.breaks[a] || is_outer(w.m.hook[a], level)) return c;
         c = a;
     }
 }
@@ -43,7 +43,7 @@ template <typename WORK> static QFZ_DEVICE void settle(WORK &w)
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         const uint32_t a = w.px.up(k), level = w.px.level(k);
-        if (a == NOWHERE || level >= w.m.bounds[a].x) continue;
+        if (a == NOWHERE || level >= w.m.breaks[a]) continue;
         if (is_outer(w.m.hook[a], level)) {
             w.records |= 1u << k;
             continue;
@@ -160,22 +160,19 @@ static QFZ_DEVICE void store_records(const omega_work<VALUE> &w, int band, uint3
 /* The ranges of vertices' own pixels. */
 template <typename WORK> static QFZ_DEVICE void gather_own(WORK &w)
 {
-    EACH_COMPONENT(w, c)
-    if (is_vertex(w.m.hook[c])) w.m.range[c] = make_uint2(QFZ_NONE, 0);
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
-        if ((w.joined >> k & 1) && is_vertex(w.m.hook[w.px.up(k)]))
-            widen(w, w.px.up(k), value_range(w, k));
+    QFZ_EACH (k, EACH) {
+        if (!(w.joined >> k & 1)) continue;
+        const auto to = w.m.hook[w.px.up(k)];
+        if (is_vertex(to)) extend(&w.m.own[target_of(to)], value_range(w, k));
+    }
     EACH_COMPONENT(w, c)
     {
         const auto hook = w.m.hook[c];
         const uint32_t a = target_of(hook), level = level_of(hook);
-        if (joins(hook) && is_vertex(w.m.hook[a]) && level < w.m.bounds[a].x &&
+        if (joins(hook) && is_vertex(w.m.hook[a]) && level < w.m.breaks[a] &&
             !is_outer(w.m.hook[a], level))
-            widen(w, a, w.m.range[c]);
+            extend(&w.m.own[target_of(w.m.hook[a])], w.m.range[c]);
     }
-    __syncthreads();
 }
 
 /* Stores the block's vertices. */
@@ -185,14 +182,13 @@ template <typename WORK> static QFZ_DEVICE void store_vertices(const WORK &w, in
     const uint32_t vertex = first_vertex(w);
     EACH_COMPONENT(w, c)
     {
-        const uint32_t first = w.m.first[c], breaks = w.m.bounds[c].x;
+        const uint32_t first = w.m.first[c], own = target_of(w.m.hook[c]), v = vertex + own;
         if (!is_vertex(w.m.hook[c])) continue;
-        const uint32_t v = vertex + target_of(w.m.hook[c]);
         if (band == 0) {
             g.first[v] = first == QFZ_NONE ? QFZ_NONE : (uint32_t)pixel_at(w, first);
-            g.block_breaks[v] = breaks;
+            g.block_breaks[v] = w.m.breaks[c];
         }
-        qfz_omega_set_own(g, band, v, w.m.range[c]);
+        qfz_omega_set_own(g, band, v, w.m.own[own]);
     }
 }
 
@@ -207,11 +203,10 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     QFZ_SHARED(memory, m);
     omega_work<VALUE> w(m, forest, values, graph, root);
     if (threadIdx.x == 0) m->n_records = 0;
+    load_pixels(w);
     load_components(w);
     __syncthreads();
-    load_pixels(w);
-    attach_components(w);
-    __syncthreads();
+    attach(w);
     for (int band = 0; band < values.n_bands; band++) {
         gather(w, band);
         if (values.limit) find_breaks(w, band);
@@ -220,11 +215,14 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
     const uint32_t at = take_records(w);
     name(w, at);
     for (int band = 0; band < values.n_bands; band++) {
-        if (values.n_bands > 1) gather(w, band);
-        store_records(w, band, at);
+        if (values.n_bands > 1) {
+            __syncthreads();
+            gather(w, band);
+        }
         gather_own(w);
-        store_vertices(w, band);
+        store_records(w, band, at);
         __syncthreads();
+        store_vertices(w, band);
     }
 }
 

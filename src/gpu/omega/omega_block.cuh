@@ -121,9 +121,12 @@ template <> struct value_kind<any_value> {
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 template <typename VALUE> struct omega_memory {
-    typename value_kind<VALUE>::KEY hook[QFZ_COMPS]; /* level << 16 | step (boruvka_parts.cuh) */
-    uint2 range[QFZ_COMPS];  /* range of T; if T is too wide, of the component that qualifies */
-    uint2 bounds[QFZ_COMPS]; /* breaks, as in qfz_omega_vertex; the greatest level that qualifies */
+    typedef typename value_kind<VALUE>::KEY KEY;
+    KEY hook[QFZ_COMPS];        /* level << 16 | step (boruvka_parts.cuh) */
+    uint2 range[QFZ_COMPS];     /* of T; if T is too wide, of the component that qualifies */
+    uint32_t breaks[QFZ_COMPS]; /* as in qfz_omega_vertex */
+    uint32_t holds[QFZ_COMPS];  /* the greatest level that qualifies */
+    uint2 own[QFZ_VERTICES];    /* per vertex: the range of its own pixels */
     union {
         struct { /* of components whose T is too wide: their number, or NOWHERE; by it, they */
             uint16_t wide_number[QFZ_COMPS], wide[QFZ_COMPS];
@@ -131,7 +134,8 @@ template <typename VALUE> struct omega_memory {
         uint32_t word[QFZ_COMPS]; /* the root word of its region */
     };
     union {
-        uint2 bin[QFZ_COMPS]; /* ranges (omega_breaks.cuh) */
+        KEY in_forest[QFZ_COMPS]; /* hooks, before components are attached */
+        uint2 bin[QFZ_COMPS];     /* ranges (omega_breaks.cuh) */
         struct {
             uint32_t region[QFZ_COMPS]; /* the component that represents its region in the block */
             uint32_t first[QFZ_COMPS];  /* per region: its first pixel in the block, or QFZ_NONE */
@@ -236,7 +240,7 @@ template <typename KEY> QFZ_DEVICE bool is_outer(KEY hook, uint32_t level)
 
 template <typename WORK> QFZ_DEVICE bool is_record(const WORK &w, uint32_t a, uint32_t level)
 {
-    return level < w.m.bounds[a].x && is_outer(w.m.hook[a], level);
+    return level < w.m.breaks[a] && is_outer(w.m.hook[a], level);
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
@@ -256,11 +260,6 @@ QFZ_DEVICE bool extend(uint2 *range, uint2 by)
     atomicMin(&range->x, by.x);
     atomicMax(&range->y, by.y);
     return true;
-}
-
-template <typename WORK> QFZ_DEVICE bool widen(WORK &w, uint32_t a, uint2 by)
-{
-    return extend(&w.m.range[a], by);
 }
 
 template <typename WORK> QFZ_DEVICE uint2 value_range(const WORK &w, int k)

@@ -13,7 +13,7 @@ enum { MIN_BINS = 4, MAX_BINS = 16 };
 
 /* The components that have bins, and the levels of a bin: 1 << shift. */
 struct omega_turn {
-    uint32_t first, room; /* by their numbers among components whose T is too wide */
+    uint32_t first, n; /* by their numbers among components whose T is too wide */
     uint32_t n_bins, shift;
     bool is_first; /* level 0 has a bin of its own */
 };
@@ -21,8 +21,7 @@ struct omega_turn {
 /* ---- Components whose T is too wide ---------------------------------------------------------- */
 
 /* Numbers components whose T is too wide; each of them breaks the component to which it is
- * attached.
- */
+ * attached.  Empties all bins. */
 template <typename WORK, typename LIMIT>
 QFZ_DEVICE void number_wide(WORK &w, const LIMIT &is_too_wide)
 {
@@ -30,13 +29,15 @@ QFZ_DEVICE void number_wide(WORK &w, const LIMIT &is_too_wide)
     EACH_COMPONENT(w, c)
     {
         w.m.wide_number[c] = NOWHERE;
-        w.m.bounds[c].y = 0;
+        w.m.holds[c] = 0;
         if (!is_too_wide(w.values, w.m.range[c])) continue;
         wide |= bit_of(c);
         const auto hook = w.m.hook[c];
         if (joins(hook)) /* Components of level 0 qualify. */
-            qfz_lower(&w.m.bounds[target_of(hook)].x, max(level_of(hook), 1u));
+            qfz_lower(&w.m.breaks[target_of(hook)], max(level_of(hook), 1u));
     }
+    for (uint32_t i = threadIdx.x; i < QFZ_COMPS; i += THREADS)
+        w.m.bin[i] = make_uint2(QFZ_NONE, 0);
     uint32_t number = qfz_take(&w.m.n_wide, (uint32_t)__popc(wide));
     each_of(wide, [&](uint32_t c) {
         w.m.wide_number[c] = (uint16_t)number;
@@ -44,23 +45,7 @@ QFZ_DEVICE void number_wide(WORK &w, const LIMIT &is_too_wide)
     });
 }
 
-/* Calls use(place, component) for the thread's share of components that have bins. */
-template <typename WORK, typename USE>
-QFZ_DEVICE void each_wide(const WORK &w, const omega_turn &turn, USE use)
-{
-    const uint32_t n = min(turn.room, w.m.n_wide - turn.first);
-    for (uint32_t i = threadIdx.x; i < n; i += THREADS)
-        use(i, (uint32_t)w.m.wide[turn.first + i]);
-}
-
 /* ---- Bins ------------------------------------------------------------------------------------ */
-
-template <typename WORK> QFZ_DEVICE void empty_bins(WORK &w, const omega_turn &turn)
-{
-    const uint32_t n = min(turn.room, w.m.n_wide - turn.first) * turn.n_bins;
-    for (uint32_t i = threadIdx.x; i < n; i += THREADS)
-        w.m.bin[i] = make_uint2(QFZ_NONE, 0);
-}
 
 /* Puts a node that is attached to component a into a bin, if it is undecided whether its level
  * breaks a; returns whether it is. */
@@ -68,12 +53,12 @@ template <typename WORK>
 QFZ_DEVICE bool put(WORK &w, const omega_turn &turn, uint32_t a, uint32_t level, uint2 range)
 {
     const uint32_t place = w.m.wide_number[a] - turn.first;
-    if (place >= turn.room) return false;
-    const uint2 bounds = w.m.bounds[a];
+    if (place >= turn.n) return false;
+    const uint32_t breaks = w.m.breaks[a], holds = w.m.holds[a];
     const bool at_0 = turn.is_first & (level == 0);
-    if ((level >= bounds.x) | ((level <= bounds.y) & !at_0)) return false;
-    const uint32_t bin = at_0 ? 0 : ((level - bounds.y - 1) >> turn.shift) + turn.is_first;
-    extend(&w.m.bin[place * turn.n_bins + bin], range);
+    if ((level >= breaks) | ((level <= holds) & !at_0)) return false;
+    const uint32_t bin = at_0 ? 0 : ((level - holds - 1) >> turn.shift) + turn.is_first;
+    extend(&w.m.bin[bin * turn.n + place], range);
     return true;
 }
 
@@ -92,29 +77,33 @@ QFZ_DEVICE void put_all(WORK &w, const omega_turn &turn, uint32_t *pixels, uint3
 }
 
 /* Component c qualifies at all levels before the first bin with which it is too wide, and not at
- * the last level of this bin.  Components of level 0 always qualify. */
+ * the last level of this bin.  Components of level 0 always qualify.  Empties its bins, which are
+ * turn.n places apart. */
 template <typename WORK, typename LIMIT>
-QFZ_DEVICE void judge(WORK &w, const omega_turn &turn, uint32_t place, uint32_t c,
+QFZ_DEVICE void judge(WORK &w, const omega_turn &turn, uint2 *bin, uint32_t c,
                       const LIMIT &is_too_wide)
 {
-    uint2 *const bin = &w.m.bin[place * turn.n_bins];
-    uint2 range = turn.is_first ? make_uint2(QFZ_NONE, 0) : w.m.range[c], bounds = w.m.bounds[c];
+    uint2 range = turn.is_first ? make_uint2(QFZ_NONE, 0) : w.m.range[c];
+    const uint32_t breaks = w.m.breaks[c], holds = w.m.holds[c];
     uint32_t i = 0;
     for (; i < turn.n_bins; i++) {
-        const uint2 wider = make_uint2(min(range.x, bin[i].x), max(range.y, bin[i].y));
+        const uint2 more = bin[i * turn.n];
+        const uint2 wider = make_uint2(min(range.x, more.x), max(range.y, more.y));
         if (is_too_wide(w.values, wider)) break;
         range = wider;
     }
     w.m.range[c] = range;
     if (i == turn.n_bins) {
-        w.m.bounds[c].y = bounds.x - 1;
+        w.m.holds[c] = breaks - 1;
     } else if (turn.is_first && i == 0) {
-        w.m.bounds[c].x = 1;
+        w.m.breaks[c] = 1;
     } else {
         i -= turn.is_first;
-        const uint32_t more = min(bounds.x - bounds.y - 1, ((i + 1) << turn.shift) - 1);
-        w.m.bounds[c] = make_uint2(bounds.y + more + 1, bounds.y + (i << turn.shift));
+        w.m.breaks[c] = holds + min(breaks - holds - 1, ((i + 1) << turn.shift) - 1) + 1;
+        w.m.holds[c] = holds + (i << turn.shift);
     }
+    for (i = 0; i < turn.n_bins; i++)
+        bin[i * turn.n] = make_uint2(QFZ_NONE, 0);
 }
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
@@ -130,11 +119,10 @@ QFZ_DEVICE void break_some(WORK &w, omega_turn turn, const LIMIT &is_too_wide)
     EACH_COMPONENT(w, c)
     if (joins(w.m.hook[c]) && w.m.wide_number[c] == NOWHERE) parts |= bit_of(c);
     for (;; turn.shift -= min(turn.shift, 31u - (uint32_t)__clz((int)turn.n_bins))) {
-        empty_bins(w, turn);
-        __syncthreads();
         put_all(w, turn, &pixels, &parts);
         if (!__syncthreads_or(pixels | parts)) return;
-        each_wide(w, turn, [&](uint32_t i, uint32_t c) { judge(w, turn, i, c, is_too_wide); });
+        for (uint32_t i = threadIdx.x; i < turn.n; i += THREADS)
+            judge(w, turn, &w.m.bin[i], w.m.wide[turn.first + i], is_too_wide);
         __syncthreads();
         if (turn.shift == 0) return;
         turn.is_first = false;
@@ -144,8 +132,6 @@ QFZ_DEVICE void break_some(WORK &w, omega_turn turn, const LIMIT &is_too_wide)
 template <typename WORK> QFZ_DEVICE void find_breaks(WORK &w, int band)
 {
     const typename WORK::LIMIT is_too_wide(w.values.limit[band]);
-    if (threadIdx.x == 0) w.m.n_wide = 0;
-    __syncthreads();
     number_wide(w, is_too_wide);
     __syncthreads();
     const uint32_t n = w.m.n_wide, last = w.graph.after - 1;
@@ -153,10 +139,12 @@ template <typename WORK> QFZ_DEVICE void find_breaks(WORK &w, int band)
     omega_turn turn = {};
     turn.n_bins = min(min((uint32_t)MAX_BINS, w.graph.after), QFZ_COMPS / n);
     turn.n_bins = max((uint32_t)MIN_BINS, turn.n_bins);
-    turn.room = QFZ_COMPS / turn.n_bins;
     while ((last - 1) >> turn.shift >= turn.n_bins - 1)
         turn.shift++;
     turn.is_first = true;
-    for (; turn.first < n; turn.first += turn.room)
+    const uint32_t room = QFZ_COMPS / turn.n_bins;
+    for (; turn.first < n; turn.first += room) {
+        turn.n = min(room, n - turn.first);
         break_some(w, turn, is_too_wide);
+    }
 }

@@ -7,98 +7,99 @@
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
+enum { EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS };
+
 /* Loads the hooks of components.  A component whose level is above alpha becomes a root. */
 template <typename VALUE> QFZ_DEVICE void load_components(omega_work<VALUE> &w)
 {
     typedef typename value_kind<VALUE>::KEY KEY;
-    EACH_COMPONENT(w, c)
-    {
-        KEY hook = qfz_hook_at<KEY>(w.forest, blockIdx.x, c);
-        if (joins(hook) && level_of(hook) >= w.graph.after) hook = QFZ_STEP_ENDED;
-        w.m.hook[c] = hook;
-        w.m.bounds[c] = make_uint2(w.graph.after, 0);
+    KEY hook[EACH_COMPS];
+    QFZ_EACH (j, EACH_COMPS) {
+        const uint32_t c = threadIdx.x + (uint32_t)j * THREADS;
+        hook[j] = c < w.n ? qfz_hook_at<KEY>(w.forest, blockIdx.x, c) : (KEY)QFZ_STEP_ENDED;
+    }
+    QFZ_EACH (j, EACH_COMPS) {
+        const uint32_t c = threadIdx.x + (uint32_t)j * THREADS;
+        if (joins(hook[j]) && level_of(hook[j]) >= w.graph.after) hook[j] = QFZ_STEP_ENDED;
+        if (c < w.n) w.m.in_forest[c] = hook[j];
     }
 }
 
-/* The first component on the path up from a, a included, that is a root or has L above `level`. */
+/* The first component on the path up from a in the forest, a included, that is a root or has L
+ * above `level`. */
 template <typename WORK> QFZ_DEVICE uint32_t first_after(const WORK &w, uint32_t a, uint32_t level)
 {
-    auto hook = w.m.hook[a];
+    auto hook = w.m.in_forest[a];
     while (joins(hook) && level_of(hook) <= level) {
         a = target_of(hook);
-        hook = w.m.hook[a];
+        hook = w.m.in_forest[a];
     }
     return a;
 }
 
-/* Replaces each component's parent in the forest by the component to which it is attached.  All
- * threads read before any thread writes. */
-template <typename VALUE> QFZ_DEVICE void attach_components(omega_work<VALUE> &w)
+/* Finds the component to which each component and each of the thread's pixels is attached. */
+template <typename VALUE> QFZ_DEVICE void attach(omega_work<VALUE> &w)
 {
-    enum { EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS };
-    uint32_t up[EACH_COMPS];
-#pragma unroll
-    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
-        const uint32_t c = threadIdx.x + j * THREADS;
-        if (c < w.n && joins(w.m.hook[c]))
-            up[j] = first_after(w, target_of(w.m.hook[c]), level_of(w.m.hook[c]));
+    typedef typename value_kind<VALUE>::KEY KEY;
+    QFZ_EACH (k, EACH)
+        if (w.px.up(k) != NOWHERE)
+            w.px.set_hang(k, first_after(w, w.px.up(k), w.px.level(k)), w.px.level(k));
+    EACH_COMPONENT(w, c)
+    {
+        KEY hook = w.m.in_forest[c];
+        if (joins(hook))
+            hook = (hook & ~(KEY)QFZ_STEP_MASK) | first_after(w, target_of(hook), level_of(hook));
+        w.m.hook[c] = hook;
+        w.m.breaks[c] = w.graph.after;
     }
-    __syncthreads();
-#pragma unroll
-    for (uint32_t j = 0; j < (uint32_t)EACH_COMPS; j++) {
-        const uint32_t c = threadIdx.x + j * THREADS;
-        if (c < w.n && joins(w.m.hook[c]))
-            w.m.hook[c] = (w.m.hook[c] & ~(typename value_kind<VALUE>::KEY)QFZ_STEP_MASK) | up[j];
-    }
+}
+
+/* EACH adjacent items. */
+template <typename T> struct __align__(EACH * sizeof(T) < 16 ? EACH * sizeof(T) : 16) many
+{
+    T item[EACH];
+};
+
+/* True if the thread's pixels are in the image, and the items of an array are aligned. */
+template <typename T, typename WORK> QFZ_DEVICE bool is_whole(const WORK &w, const T *row)
+{
+    return w.n_px == EACH && (uintptr_t)row % alignof(many<T>) == 0;
 }
 
 /* Reads the thread's EACH items, from `row` on; 0 outside the image. */
-template <typename T, typename WORK>
+template <bool WHOLE, typename T, typename WORK>
 QFZ_DEVICE void load_row(const WORK &w, const T *row, uint32_t out[EACH])
 {
-    struct __align__(EACH * sizeof(T) < 16 ? EACH * sizeof(T) : 16) many
-    {
-        T item[EACH];
-    };
-    if (w.n_px == EACH && (uintptr_t)row % sizeof(many) == 0) {
-        const many all = *reinterpret_cast<const many *>(row);
-#pragma unroll
-        for (int k = 0; k < EACH; k++)
+    if (WHOLE) {
+        const many<T> all = *reinterpret_cast<const many<T> *>(row);
+        QFZ_EACH (k, EACH)
             out[k] = all.item[k];
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
-        out[k] = k < w.n_px ? row[k] : 0;
-}
-
-/* Loads the hooks of the thread's pixels.  Invalid pixels of the tile's ring may have components,
- * so validity is checked. */
-template <typename VALUE> QFZ_DEVICE void load_pixels(omega_work<VALUE> &w)
-{
-    typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type TOP;
-    uint32_t comp[EACH], top[EACH];
-    const qfz_block_box box = qfz_block_of(w.forest, blockIdx.x);
-    const int32_t y = (int32_t)place_of(0) / QFZ_SIDE, x = (int32_t)place_of(0) % QFZ_SIDE;
-    load_row(w, qfz_comps<TOP>(w.forest, box, y) + x, comp);
-    load_row(w, qfz_tops<TOP>(w.forest, box, y) + x, top);
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
-        const bool valid = k < w.n_px && (!w.values.valid || w.values.valid[w.pixel + k]);
-        const bool hangs = valid && comp[k] != QFZ_NO_COMP && top[k] < w.graph.after;
-        w.px.set_hang(k, hangs ? first_after(w, comp[k], top[k]) : (uint32_t)NOWHERE, top[k]);
+    } else {
+        QFZ_EACH (k, EACH)
+            out[k] = k < w.n_px ? row[k] : 0;
     }
 }
 
-/* Reads the thread's values of a band, and writes a value of an array. */
+/* Reads the thread's values, and writes a value of an array.  Those of the only band are read with
+ * the hooks of pixels, those of several bands one band after the other. */
 template <typename VALUE> struct value_io {
-    template <typename WORK> static QFZ_DEVICE void load(WORK &w, int)
+    template <typename WORK> static QFZ_DEVICE const VALUE *row(const WORK &w)
+    {
+        return static_cast<const VALUE *>(w.values.pixels) + w.pixel;
+    }
+    template <typename WORK> static QFZ_DEVICE bool is_aligned(const WORK &w)
+    {
+        return is_whole(w, row(w));
+    }
+    template <bool WHOLE, typename WORK> static QFZ_DEVICE void load_only(WORK &w)
     {
         uint32_t value[EACH];
-        load_row(w, static_cast<const VALUE *>(w.values.pixels) + w.pixel, value);
-#pragma unroll
-        for (int k = 0; k < EACH; k++)
+        load_row<WHOLE>(w, row(w), value);
+        QFZ_EACH (k, EACH)
             w.px.set_value(k, value[k] ^ w.values.flip);
+    }
+    template <typename WORK> static QFZ_DEVICE void load(WORK &, int)
+    {
     }
     template <typename WORK>
     static QFZ_DEVICE void store(const WORK &w, void *array, int64_t i, uint32_t word)
@@ -108,10 +109,16 @@ template <typename VALUE> struct value_io {
 };
 
 template <> struct value_io<any_value> {
+    template <typename WORK> static QFZ_DEVICE bool is_aligned(const WORK &)
+    {
+        return true;
+    }
+    template <bool WHOLE, typename WORK> static QFZ_DEVICE void load_only(WORK &)
+    {
+    }
     template <typename WORK> static QFZ_DEVICE void load(WORK &w, int band)
     {
-#pragma unroll
-        for (int k = 0; k < EACH; k++)
+        QFZ_EACH (k, EACH)
             if (w.px.up(k) != NOWHERE) w.px.set_value(k, w.values.pixel(band, w.pixel + k));
     }
     template <typename WORK>
@@ -121,6 +128,36 @@ template <> struct value_io<any_value> {
     }
 };
 
+/* Loads the hooks of the thread's pixels.  With the tile's ring, invalid pixels may have
+ * components. */
+template <bool WHOLE, typename VALUE, typename TOP>
+QFZ_DEVICE void load_rows(omega_work<VALUE> &w, const uint16_t *comps, const TOP *tops)
+{
+    const uint8_t *const valid = w.forest.keeps_ring ? w.values.valid : NULL;
+    uint32_t comp[EACH], top[EACH];
+    load_row<WHOLE>(w, comps, comp);
+    load_row<WHOLE>(w, tops, top);
+    value_io<VALUE>::template load_only<WHOLE>(w);
+    QFZ_EACH (k, EACH) {
+        const bool hangs = comp[k] != QFZ_NO_COMP && top[k] < w.graph.after;
+        const bool there = (WHOLE || k < w.n_px) && (!valid || valid[w.pixel + k]);
+        w.px.set_hang(k, hangs && there ? comp[k] : (uint32_t)NOWHERE, top[k]);
+    }
+}
+
+template <typename VALUE> QFZ_DEVICE void load_pixels(omega_work<VALUE> &w)
+{
+    typedef typename qfz_top_of<typename value_kind<VALUE>::KEY>::type TOP;
+    const qfz_block_box box = qfz_block_of(w.forest, blockIdx.x);
+    const int32_t y = (int32_t)place_of(0) / QFZ_SIDE, x = (int32_t)place_of(0) % QFZ_SIDE;
+    const uint16_t *const comps = qfz_comps<TOP>(w.forest, box, y) + x;
+    const TOP *const tops = qfz_tops<TOP>(w.forest, box, y) + x;
+    if (is_whole(w, comps) && is_whole(w, tops) && value_io<VALUE>::is_aligned(w))
+        load_rows<true>(w, comps, tops);
+    else
+        load_rows<false>(w, comps, tops);
+}
+
 /* ---- Gather ---------------------------------------------------------------------------------- */
 
 /* Computes the ranges of T of all components in one band, and loads the values of pixels.  A
@@ -129,16 +166,18 @@ template <> struct value_io<any_value> {
 template <typename VALUE> QFZ_DEVICE void gather(omega_work<VALUE> &w, int band)
 {
     EACH_COMPONENT(w, c) w.m.range[c] = make_uint2(QFZ_NONE, 0);
+    for (uint32_t v = threadIdx.x; v < QFZ_VERTICES; v += THREADS)
+        w.m.own[v] = make_uint2(QFZ_NONE, 0);
+    if (threadIdx.x == 0) w.m.n_wide = 0;
     value_io<VALUE>::load(w, band);
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
-        if (w.px.up(k) != NOWHERE) widen(w, w.px.up(k), value_range(w, k));
+    QFZ_EACH (k, EACH)
+        if (w.px.up(k) != NOWHERE) extend(&w.m.range[w.px.up(k)], value_range(w, k));
     __syncthreads();
     EACH_COMPONENT(w, c)
     {
         const uint2 range = peek_pair(&w.m.range[c]);
-        for (auto hook = w.m.hook[c]; joins(hook) && widen(w, target_of(hook), range);)
+        for (auto hook = w.m.hook[c]; joins(hook) && extend(&w.m.range[target_of(hook)], range);)
             hook = w.m.hook[target_of(hook)];
     }
     __syncthreads();

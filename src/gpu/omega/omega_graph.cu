@@ -26,7 +26,7 @@ static QFZ_DEVICE uint32_t first_after(const qfz_omega_graph &g, uint32_t v, uin
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_begin(qfz_gpu_forest f, qfz_omega_graph g, int n_bands)
+    k_begin(qfz_gpu_forest f, qfz_omega_graph g)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_records = *g.n_wide = 0;
@@ -43,11 +43,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         vertex.up = is_root ? QFZ_NONE : at;
         vertex.up_level = is_root ? QFZ_NONE : up.y;
         vertex.breaks = g.after;
+        vertex.holds = QFZ_NONE;
         g.vertex[v] = vertex;
-        g.first[v] = QFZ_NONE;
-        g.block_breaks[v] = g.after;
-        for (int band = 0; band < n_bands; band++)
-            qfz_omega_set_own(g, band, (uint32_t)v, make_uint2(QFZ_NONE, 0));
     }
 }
 
@@ -187,8 +184,9 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         qfz_omega_vertex *const at = &g.vertex[v];
         const qfz_omega_vertex seen = *at;
         const bool wide = values.too_wide(seen.lo, seen.hi, limit);
-        at->holds = wide ? 0 : QFZ_NONE;
+        if (!wide && seen.holds != QFZ_NONE) at->holds = QFZ_NONE; /* in another band it was */
         if (!wide) return QFZ_NONE;
+        at->holds = 0;
         at->lo = b.own_lo[v];
         at->hi = b.own_hi[v];
         /* Components of level 0 always qualify. */
@@ -300,15 +298,15 @@ static QFZ_DEVICE uint32_t bin_of(const qfz_omega_graph &g, const turn &t, const
     const bool at_0 = t.is_first && it.level == 0;
     if (holds == QFZ_NONE || place >= t.end - t.first) return QFZ_NONE;
     if (it.level >= breaks || (it.level <= holds && !at_0)) return QFZ_NONE;
-    return at_0 ? 0 : ((it.level - holds - 1) >> t.shift) + t.is_first;
+    const uint32_t bin = at_0 ? 0 : ((it.level - holds - 1) >> t.shift) + t.is_first;
+    return bin * (t.end - t.first) + place;
 }
 
 /* Extends a bin of the vertex, unless this bin or one of lower levels has the range already. */
-static QFZ_DEVICE void extend_bin(const qfz_omega_graph &g, const turn &t, uint32_t bin, uint2 by,
-                                  looked_at *last)
+static QFZ_DEVICE void extend_bin(const qfz_omega_graph &g, uint32_t bin, uint2 by, looked_at *last)
 {
     if (bin >= last->bin && by.x >= last->range.x && by.y <= last->range.y) return;
-    uint2 *const range = g.bin + ((uint64_t)(last->state.z - t.first) * t.n_bins + bin);
+    uint2 *const range = &g.bin[bin];
     const uint2 seen = __ldcg(range);
     if (by.x < seen.x) atomicMin(&range->x, by.x);
     if (by.y > seen.y) atomicMax(&range->y, by.y);
@@ -333,20 +331,21 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
         if (bin == QFZ_NONE) continue;
         const int64_t r = it.record;
         if (r >= 0)
-            extend_bin(g, t, bin, make_uint2(values.read(b.lo, r), values.read(b.hi, r)), &last);
+            extend_bin(g, bin, make_uint2(values.read(b.lo, r), values.read(b.hi, r)), &last);
         else if (g.vertex[i].holds == QFZ_NONE) /* its T is not too wide */
-            extend_bin(g, t, bin, make_uint2(g.vertex[i].lo, g.vertex[i].hi), &last);
+            extend_bin(g, bin, make_uint2(g.vertex[i].lo, g.vertex[i].hi), &last);
     }
 }
 
-/* Decides for a vertex: it qualifies at all levels before the first bin with which it is too wide,
- * and not at the last level of this bin.  Components of level 0 always qualify. */
+/* Decides for vertex v, whose bins are t.end - t.first places apart: it qualifies at all levels
+ * before the first bin with which it is too wide, and not at the last level of this bin.
+ * Components of level 0 always qualify. */
 static QFZ_DEVICE void judge(const qfz_omega_values &values, const turn &t, double limit,
                              const uint2 *bin, qfz_omega_vertex *v)
 {
     uint32_t i = 0;
     for (; i < t.n_bins; i++) {
-        const uint2 more = bin[i];
+        const uint2 more = bin[i * (t.end - t.first)];
         const uint32_t lo = min(v->lo, more.x), hi = max(v->hi, more.y);
         if (values.too_wide(lo, hi, limit)) break;
         v->lo = lo;
@@ -372,22 +371,19 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     QFZ_OMEGA_EACH(i, t.end - t.first)
     {
         qfz_omega_vertex *const at = &g.vertex[g.wide[t.first + i]];
-        uint2 *const bin = g.bin + i * t.n_bins;
         qfz_omega_vertex v = *at;
-        judge(values, t, limit, bin, &v);
+        judge(values, t, limit, g.bin + i, &v);
         *at = v;
         for (uint32_t k = 0; !t.is_last && k < t.n_bins; k++)
-            bin[k] = make_uint2(QFZ_NONE, 0);
+            g.bin[k * (t.end - t.first) + i] = make_uint2(QFZ_NONE, 0);
     }
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
 
-qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph,
-                           int n_bands)
+qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph)
 {
-    return qfz_launch(gpu, k_begin, qfz_omega_grid(gpu, graph->vertex_room),
-                      dim3(QFZ_OMEGA_THREADS), 0, *forest, *graph, n_bands);
+    return qfz_omega_launch(gpu, k_begin, graph->vertex_room, *forest, *graph);
 }
 
 /* Upper bound of the turns after which no level is undecided. */
@@ -452,14 +448,12 @@ qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
                            const uint32_t *d_omega_level)
 {
     const dim3 block(QFZ_OMEGA_THREADS);
-    QFZ_TRY(
-        qfz_launch(gpu, k_break_blocks, qfz_omega_grid(gpu, graph->vertex_room), block, 0, *graph));
+    QFZ_TRY(qfz_omega_launch(gpu, k_break_blocks, graph->vertex_room, *graph));
     if (d_omega_level)
         QFZ_TRY(qfz_launch(gpu, k_break_ring,
                            qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
                            *forest, *graph, d_omega_level));
-    QFZ_TRY(qfz_launch(gpu, k_attach_records, qfz_omega_grid(gpu, graph->record_room), block, 0,
-                       *graph));
+    QFZ_TRY(qfz_omega_launch(gpu, k_attach_records, graph->record_room, *graph));
     for (int band = 0; values->limit && band < values->n_bands; band++)
         QFZ_TRY(solve_band(gpu, values, graph, band));
     return QFZ_OK;

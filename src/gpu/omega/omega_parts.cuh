@@ -84,6 +84,22 @@ static inline dim3 qfz_omega_grid(const qfz_gpu *gpu, int64_t n)
     return qfz_launch_grid(gpu, n, QFZ_OMEGA_THREADS, 8);
 }
 
+/* Calls use(numbers) for the numbers below n, QFZ_OMEGA_SOME at a time, so that the loads of a
+ * thread's items can overlap.  Past the end, the last number comes once more. */
+enum { QFZ_OMEGA_SOME = 4 };
+
+template <typename USE> QFZ_DEVICE void qfz_omega_each_some(uint64_t n, USE use)
+{
+    const uint64_t step = (uint64_t)gridDim.x * (QFZ_OMEGA_THREADS * QFZ_OMEGA_SOME);
+    const uint64_t first = (uint64_t)blockIdx.x * (QFZ_OMEGA_THREADS * QFZ_OMEGA_SOME);
+    for (uint64_t base = first + threadIdx.x; base < n; base += step) {
+        uint32_t i[QFZ_OMEGA_SOME];
+        QFZ_EACH (j, QFZ_OMEGA_SOME)
+            i[j] = (uint32_t)min(base + (uint64_t)j * QFZ_OMEGA_THREADS, n - 1);
+        use(i);
+    }
+}
+
 /* Launches a kernel that loops over at most n items. */
 template <typename... P, typename... A>
 static inline qfz_status qfz_omega_launch(qfz_gpu *gpu, void (*kernel)(P...), int64_t n, A... args)
@@ -280,9 +296,9 @@ qfz_status qfz_omega_cut(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
 qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                              bool keep_ring, qfz_omega_room *room);
 
-/* Empties vertices, records and counters, for a complete forest. */
-qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph,
-                           int n_bands);
+/* Attaches vertices, and empties counters, for a complete forest. */
+qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                           const qfz_omega_graph *graph);
 
 /* Computes the ranges of T again, in one band, for all vertices whose T is not too wide. */
 qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
