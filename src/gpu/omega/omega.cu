@@ -135,8 +135,13 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_find_firsts(qfz_om
         find_regions(g, n, part, region);
         QFZ_EACH (j, QFZ_OMEGA_SOME)
             if (px[j] == QFZ_NONE || (region[j] == last && px[j] >= least)) region[j] = QFZ_NONE;
+        /* First pixels only get smaller, so a look into the multiprocessor's own cache is enough
+         * for most parts. */
         QFZ_EACH (j, QFZ_OMEGA_SOME)
-            if (region[j] != QFZ_NONE) seen[j] = qfz_peek(&g.region_first[region[j]]);
+            if (region[j] != QFZ_NONE) seen[j] = g.region_first[region[j]];
+        QFZ_EACH (j, QFZ_OMEGA_SOME)
+            if (region[j] != QFZ_NONE && px[j] < seen[j])
+                seen[j] = qfz_peek(&g.region_first[region[j]]);
         QFZ_EACH (j, QFZ_OMEGA_SOME) {
             if (region[j] == QFZ_NONE) continue;
             if (px[j] < seen[j]) atomicMin(&g.region_first[region[j]], px[j]);

@@ -146,7 +146,9 @@ static QFZ_DEVICE void spread(const qfz_omega_graph &g, const qfz_omega_values &
     if (v == last->v && lo >= last->lo && hi <= last->hi) return;
     for (bool is_first = true; v != QFZ_NONE; is_first = false) {
         qfz_omega_vertex *const at = &g.vertex[v];
-        const uint4 seen = qfz_omega_peek(&at->up);
+        /* Many threads look at few vertices: first in the multiprocessor's own cache. */
+        uint4 seen = *reinterpret_cast<const uint4 *>(&at->up);
+        if (lo < seen.z || hi > seen.w) seen = qfz_omega_peek(&at->up);
         if (is_first) *last = known_range{v, min(lo, seen.z), max(hi, seen.w)};
         if (lo >= seen.z && hi <= seen.w) return;
         if (lo < seen.z) atomicMin(&at->lo, lo);
