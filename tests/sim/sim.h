@@ -21,6 +21,7 @@
 #define __constant__ static const
 #define __shared__ static thread_local
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 

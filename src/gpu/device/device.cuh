@@ -25,6 +25,9 @@ static const uint32_t QFZ_ALL_LANES = UINT32_MAX;
  * static or in an unnamed namespace, because two of these files may have functions of one name. */
 #define QFZ_DEVICE __device__ __forceinline__
 
+/* The same for what is hardly ever called: its code is not copied to where it is. */
+#define QFZ_APART __device__ __noinline__
+
 /* for (int i = 0; i < n; i++), unrolled: what i indexes can be in registers. n is a constant. */
 #define QFZ_EACH(i, n) _Pragma("unroll") for (int i = 0; i < (n); i++)
 

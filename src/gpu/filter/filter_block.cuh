@@ -3,55 +3,85 @@
  * filter grow (filter_block.cu).
  *
  * Around the pixels of the block is a frame of one pixel on each side.  The cells of pixels and
- * frame are numbered in rows of COLUMNS.  A quad is a cell that has cells on its right and below
- * it; its edges are those between it and these, and with 8 neighbours the two diagonals of the four
- * cells.  So the edges of 64 x 64 quads are all edges of the block's pixels.  A pixel, and a
- * cluster, has the number of its quad. */
+ * frame are numbered in rows of SIDE, so that the last cell of the frame in a row has the number of
+ * the first one in the next row.  A quad is a cell that has cells on its right and below it, with
+ * these: it has four sides, and with 8 neighbours two diagonals.  Edge d of a quad is the one
+ * between its first cell and the next one in direction d, but edge QFZ_BELOW_LEFT starts from the
+ * second cell.  So the edges of 64 x 64 quads are all edges of the block's pixels. */
 #pragma once
 
 #include "gpu/device/warp.cuh"
 #include "gpu/filter/filter_parts.cuh"
 
-enum {
-    SIDE = QFZ_FILTER_BLOCK + 1,
-    QUADS = SIDE * SIDE,
-    COLUMNS = SIDE + 1,
-    CELLS = COLUMNS * COLUMNS
-};
+enum { SIDE = QFZ_FILTER_BLOCK + 1, QUADS = SIDE * SIDE, CELLS = QUADS + SIDE + 1 };
 
-/* Words of clusters, less than 2^16: the number of a quad, and flags.  A cluster that is DONE has
- * no first edge, or picks none, or (LEAVES) has picked one that leaves the block.  The frame is one
- * cluster, that of the first quad, which is no pixel. */
-static const uint32_t NUMBER = QUADS - 1, LEAVES = 0x4000, DONE = 0x8000, FRAME = DONE;
+/* What a cell belongs to is a word of 16 bits: LIVE and the number of a cluster that may grow;
+ * DONE, perhaps with LEAVES, and the cell of the root of one that does not; or, within the first
+ * round, the cell that it hangs on.  A cluster that is DONE has no first edge, or picks none, or
+ * (LEAVES) has picked one that leaves the block.  The frame is one cluster. */
+static const uint32_t NUMBER = QUADS - 1, LIVE = 0x2000, LEAVES = 0x4000, DONE = 0x8000,
+                      FRAME = DONE;
 
-/* Words of edges: (quad * DIRS + d) << TO_BITS | the cluster that a first edge leads to. */
+/* Words of edges: (quad * DIRS + d) << TO_BITS | the word of the cluster that a first edge leads
+ * to. */
 enum { TO_BITS = 16 };
 static const uint32_t TO = (1u << TO_BITS) - 1;
 
 static const uint32_t NO_KEY = UINT32_MAX, NO_EDGE = UINT32_MAX; /* in place of an edge's number */
 
+/* Levels of more bits leave none for positions in a key of 32 bits.  Ties of level 0 are frequent,
+ * so that level has the keys below KEYS_OF_0, and the others share what is left. */
+enum { MOST_LEVEL_BITS = 24 };
+static const uint32_t KEYS_OF_0 = 1u << MOST_LEVEL_BITS;
+
 /* Sizes for N neighbours.  A thread has a strip of quads, one below the other: what it knows of
- * their edges is in registers. */
+ * their edges is in registers.  Natural images need at most 0.29 clusters and 0.56 edges a pixel
+ * with 4 neighbours, 0.96 with 8. */
 template <int N> struct block_shape {
     enum {
         DIRS = N / 2,
         THREADS = 512,
         RESIDENT = N == 4 ? QFZ_SM_THREADS / THREADS : 2, /* thread blocks on a multiprocessor */
-        OWN = QUADS / THREADS
+        OWN = QUADS / THREADS,
+        CLUSTERS = 1408,
+        OWN_EDGES = N == 4 ? 5 : 10, /* listed edges of a thread */
+        EDGES = OWN_EDGES * THREADS
     };
 };
 
-/* By pixel.  Of the root of a cluster, key and edge are the cluster's first edge; of any other
- * pixel, its arrival.  Mass is what arrived before that edge, 0 where the pixel was a part of such
- * a mass (filter.cuh). */
-struct block_memory {
-    uint32_t key[QUADS], mass[QUADS];
-    uint32_t edge[QUADS];      /* words of edges, or NO_EDGE */
+/* After the first round.  Of the root of a cluster, key and edge are its first edge; of any other
+ * one, those with which it arrives.  Mass is what arrived before that edge, 0 where the cluster
+ * was a part of such a mass (filter.cuh). */
+template <int N> struct block_graph {
+    enum { CLUSTERS = block_shape<N>::CLUSTERS, EDGES = block_shape<N>::EDGES };
+    uint32_t key[CLUSTERS], mass[CLUSTERS];
+    uint32_t edge[CLUSTERS]; /* words of edges, or NO_EDGE */
+    uint16_t root[CLUSTERS]; /* word of the cluster that it is a part of */
+    uint16_t next[CLUSTERS]; /* of a root, in a round: the same afterwards */
+    uint16_t cell[CLUSTERS]; /* of its root */
+    union {
+        struct { /* edges between clusters, until threads have got theirs */
+            uint32_t key[EDGES];
+            uint16_t number[EDGES], from[EDGES], to[EDGES]; /* from, to: words */
+        } listed;
+        struct {
+            uint32_t first[QUADS];   /* of a pixel: the key of its first edge */
+            uint16_t leaving[QUADS]; /* side of the first edge * QUADS + pixel */
+        };
+    };
+};
+
+template <int N> struct block_memory {
+    enum { BEFORE = SIDE + 1, KEYS = BEFORE + CELLS };
+    union {
+        uint32_t key[block_shape<N>::DIRS][KEYS]; /* of edges by quad, in the first round */
+        block_graph<N> graph;
+    };
     uint32_t marks[QUADS / 4]; /* a byte a quad; bit d: its edge d has filtered level 0 */
-    uint16_t next[QUADS];      /* of a root: the cluster that it is now, or hangs on */
-    uint16_t cluster[CELLS];   /* of a cell */
-    uint16_t roots[QUADS / 2]; /* of live clusters, after the first round */
-    uint32_t n_roots[2], n_leaving;
+    uint16_t word[CELLS];      /* what the cell belonged to after the first round */
+    uint32_t row_mass[SIDE];   /* of a pixel in the row */
+    bool row_is_light[SIDE];   /* its pixels may pick edges, but on the tile's left and right */
+    uint32_t n_clusters, n_edges, n_roots, n_others;
 };
 
 /* A pixel, if there is a valid one, and its value in a band of 8 or 16 bits. */
@@ -60,10 +90,42 @@ struct block_cell {
     uint32_t value;
 };
 
+/* A cell and its right neighbour. */
+struct block_cells {
+    block_cell left, right;
+};
+
+/* Where quad 0 is: pixel (y, x) of a tile that begins at (y0, x0). */
+struct block_origin {
+    int64_t y0, x0;
+    int32_t y, x;
+};
+
+template <typename T, int N>
+static QFZ_DEVICE qfz_filter_place place_of(const qfz_edge_reader<T> &reader,
+                                            const block_origin &origin, uint32_t edge)
+{
+    const uint32_t quad = (edge >> TO_BITS) / block_shape<N>::DIRS;
+    const int d = (int)((edge >> TO_BITS) % block_shape<N>::DIRS);
+    const int32_t y = origin.y + (int32_t)(quad / SIDE);
+    const int32_t x = origin.x + (int32_t)(quad % SIDE) + (d == QFZ_BELOW_LEFT ? 1 : 0);
+    return qfz_filter_place_of(reader.level_of((int64_t)y * reader.w + x, d),
+                               qfz_position(origin.y0 + y, origin.x0 + x, d));
+}
+
+/* Edges with one key are rare, so that this is kept out of the way. */
+template <typename T, int N>
+static QFZ_APART bool edge_is_before(qfz_edge_reader<T> reader, block_origin origin, uint32_t a,
+                                     uint32_t b)
+{
+    return qfz_filter_is_before(place_of<T, N>(reader, origin, a),
+                                place_of<T, N>(reader, origin, b));
+}
+
 /* A block; quad 0 is pixel (y, x) of the tile, which may be outside. */
 template <typename T, int N> struct block_work {
     using shape = block_shape<N>;
-    block_memory &m;
+    block_memory<N> &m;
     const qfz_gpu_filter &f;
     const qfz_edge_reader<T> &reader;
     int32_t y, x, n_level_bits;
@@ -81,63 +143,48 @@ template <typename T, int N> struct block_work {
     {
         return (uint32_t)at(quad).y * (uint32_t)f.w + (uint32_t)at(quad).x;
     }
+    QFZ_DEVICE static bool is_frame(uint32_t cell)
+    {
+        return cell % SIDE == 0 || cell < SIDE || cell >= QUADS;
+    }
+    /* The block's part of d_growing. */
+    QFZ_DEVICE uint32_t *growing() const
+    {
+        return f.d_growing + (int64_t)blockIdx.x * QFZ_FILTER_BLOCK_PX;
+    }
     /* True for a pixel of the block. */
     QFZ_DEVICE bool has(uint32_t quad) const
     {
-        return quad >= SIDE && quad % SIDE > 0 && at(quad).y < f.h && at(quad).x < f.w;
+        return !is_frame(quad) && at(quad).y < f.h && at(quad).x < f.w;
     }
-
-    /* ---- Cells */
-    QFZ_DEVICE static uint32_t cell(uint32_t quad)
+    QFZ_DEVICE uint32_t mass(uint32_t quad) const
     {
-        return quad + quad / SIDE;
-    }
-    /* The two ends of edge d of a quad. */
-    QFZ_DEVICE static uint32_t first_cell(uint32_t quad, int d)
-    {
-        return cell(quad) + (d == QFZ_BELOW_LEFT ? 1 : 0);
-    }
-    QFZ_DEVICE static uint32_t second_cell(uint32_t quad, int d)
-    {
-        return cell(quad) + (d == QFZ_RIGHT ? 1 : d == QFZ_BELOW_RIGHT ? COLUMNS + 1 : COLUMNS);
+        return m.row_mass[quad / SIDE];
     }
 
     /* ---- Edges */
-    QFZ_DEVICE int2 start(uint32_t quad, int d) const
-    {
-        const int2 from = at(quad);
-        return make_int2(from.x + (d == QFZ_BELOW_LEFT ? 1 : 0), from.y);
-    }
     QFZ_DEVICE qfz_filter_place place(uint32_t edge) const
     {
-        const int d = (int)((edge >> TO_BITS) % shape::DIRS);
-        const int2 from = start((edge >> TO_BITS) / shape::DIRS, d);
-        return qfz_filter_place_of(reader.level_of((int64_t)from.y * f.w + from.x, d),
-                                   qfz_position(f.y0 + from.y, f.x0 + from.x, d));
+        return place_of<T, N>(reader, {f.y0, f.x0, y, x}, edge);
     }
     QFZ_DEVICE bool is_before(uint32_t a, uint32_t b) const
     {
-        return qfz_filter_is_before(place(a), place(b));
+        return edge_is_before<T, N>(reader, {f.y0, f.x0, y, x}, a, b);
     }
 
     /* ---- Keys: of two edges, the later one does not have the smaller one */
     QFZ_DEVICE uint32_t key_of(uint32_t level, int2 from, int d) const
     {
         const uint64_t position = qfz_position(f.y0 + from.y, f.x0 + from.x, d);
-        /* Shifts of 64-bit numbers, by 1 to 32 bits and by 32 to 63. */
+        const bool is_wide = sizeof(T) == sizeof(uint32_t) && n_level_bits > MOST_LEVEL_BITS;
+        if (is_wide && level == 0) return (uint32_t)(position >> (64 - MOST_LEVEL_BITS));
+        if (is_wide) return min(level - (level >> 8), NO_KEY - 1 - KEYS_OF_0) + KEYS_OF_0;
+        /* Shifts of 64-bit numbers, by 8 to 32 bits and by 32 to 56. */
         return min((uint32_t)((uint64_t)level << (32 - n_level_bits)) |
                        (uint32_t)(position >> 32 >> n_level_bits),
                    NO_KEY - 1);
     }
-    QFZ_DEVICE uint32_t key(uint32_t quad, int d) const
-    {
-        const int2 from = start(quad, d);
-        uint32_t level;
-        if (from.y < 0 || from.x < 0 || from.x >= f.w || !reader.read(from.y, from.x, d, &level))
-            return NO_KEY;
-        return key_of(level, from, d);
-    }
-    /* The same, of two valid cells. */
+    /* Of two cells; NO_KEY where there is no edge. */
     QFZ_DEVICE uint32_t key(const block_cell &a, const block_cell &b, int2 from, int d) const
     {
         if (!a.has || !b.has) return NO_KEY;
@@ -147,17 +194,23 @@ template <typename T, int N> struct block_work {
                                                    : b.value - a.value;
         return is_band || level <= reader.alpha_level ? key_of(level, from, d) : NO_KEY;
     }
-    QFZ_DEVICE block_cell read(int32_t row, int32_t column) const
+    QFZ_DEVICE block_cell read_cell(bool inside, int64_t p) const
     {
-        const int64_t p = (int64_t)row * f.w + column;
-        const bool inside = row >= 0 && row < f.h && column >= 0 && column < f.w;
         block_cell cell = {inside && (!reader.valid || __ldg(reader.valid + p)), 0};
         if (sizeof(T) < sizeof(uint32_t) && inside)
             cell.value = (uint32_t)__ldg(reader.from + p) ^ reader.bias;
         return cell;
     }
+    QFZ_DEVICE block_cells read(int2 at) const
+    {
+        const int64_t p = (int64_t)at.y * f.w + at.x;
+        const bool inside = (uint32_t)at.y < (uint32_t)f.h;
+        return {read_cell(inside && (uint32_t)at.x < (uint32_t)f.w, p),
+                read_cell(inside && (uint32_t)(at.x + 1) < (uint32_t)f.w, p + 1)};
+    }
     QFZ_DEVICE bool is_above_0(uint32_t quad_key) const
     {
+        if (n_level_bits > MOST_LEVEL_BITS) return quad_key >= KEYS_OF_0;
         return (uint64_t)quad_key >> (32 - n_level_bits) > 0;
     }
 };

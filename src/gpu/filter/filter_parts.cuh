@@ -27,10 +27,12 @@ enum { QFZ_FILTER_LINK = 0x10 };
 
 static const unsigned long long QFZ_FILTER_NO_EDGE = ~0ull;
 
-/* Indices into d_count: 1 if clusters picked edges, else 0; lengths of lists; 1 if components
+/* Indices into d_count: 1 if clusters picked edges, else 0; 1 if
+ * pixels wait, else 0 (filter_rounds.cu); lengths of lists; 1 if components
  * joined, else 0. */
 enum {
     QFZ_FILTER_N_PICKS = 0,
+    QFZ_FILTER_N_WAITING,
     QFZ_FILTER_N_ROOTS,
     QFZ_FILTER_N_ITEMS,
     QFZ_FILTER_N_JOINS,
@@ -185,7 +187,8 @@ QFZ_DEVICE void qfz_filter_each_edge(const qfz_gpu_filter &f, const qfz_edge_rea
  * has the shared memory.  Pixels of those that grow on are in d_list then, or more than it has room
  * for.
  */
-bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_filter *filter);
+bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_edges *edges,
+                           const qfz_gpu_filter *filter);
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                              const qfz_gpu_filter *filter);
 

@@ -6,7 +6,7 @@
  *                    that their edge leads to
  *   settle           pixels follow; those of clusters that grow are listed anew
  *   offer, refine    the first edge of each live cluster, in two halves
- *   weigh            the mass that arrives before that edge
+ *   refine, weigh    the mass that arrives before that edge
  *   pick             a light cluster picks the edge
  *
  * Between rounds, d_up of each pixel of a cluster that grows is its root. */
@@ -131,7 +131,8 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_pair(qfz_gpu_filt
 /* If the other end of the edge is a root that hangs on another one already, so may this one. */
 static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_hang(qfz_gpu_filter f)
 {
-    if (blockIdx.x == 0 && threadIdx.x == 0) f.d_count[QFZ_FILTER_N_PICKS] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        f.d_count[QFZ_FILTER_N_PICKS] = f.d_count[QFZ_FILTER_N_WAITING] = 0;
     each_root(f, [&](uint32_t p) {
         const uint32_t up = f.d_up[p];
         if (!is_root_with(f, p, QFZ_FILTER_PICKED)) return;
@@ -202,7 +203,7 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_settle(qfz_gpu_fi
 
 /* An edge of a pixel: side 2 d is the one that starts there in direction d, side 2 d + 1 the one
  * that ends there. */
-enum { NO_SIDE = 2 * QFZ_MAX_DIRS };
+enum { NO_SIDE = 2 * QFZ_MAX_DIRS, WAITS };
 
 /* The place of an edge of pixel p; *beyond = its other end.  False if there is no such edge, or its
  * level is greater than `most`. */
@@ -250,36 +251,49 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     });
 }
 
+/* ---- Masses ---------------------------------------------------------------------------------- */
+
+static QFZ_DEVICE void add_mass(const qfz_gpu_filter &f, uint32_t root, uint32_t p)
+{
+    unsigned long long *const sum = reinterpret_cast<unsigned long long *>(&f.d_mass[root]);
+    const uint64_t mass = qfz_filter_row_mass(f, (int32_t)(p / (uint32_t)f.w));
+    if (atomicAdd(sum, (unsigned long long)mass) > UINT64_MAX - mass)
+        atomicMax(sum, (unsigned long long)f.least);
+}
+
+/* Finds the lower half of first edges, and adds what arrives before them as the higher half says.
+ * Where it does not say, which hardly ever happens, the pixel waits for the lower half. */
 template <typename T>
 static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     k_refine(qfz_gpu_filter f, qfz_edge_reader<T> reader)
 {
     each_growing(f, [&](uint32_t p) {
         const uint32_t root = root_of(f, p);
-        const unsigned long long first = f.d_first[root];
+        const int side = f.d_side[p];
+        const unsigned long long first = f.d_first[root], arrival = p == root ? 0 : f.d_first[p];
         qfz_filter_place place;
         uint32_t beyond;
-        if (f.d_side[p] != NO_SIDE && (p == root || f.d_first[p] <= first) &&
-            read_side(f, reader, p, f.d_side[p], (uint32_t)(first >> 32), &place, &beyond) &&
+        if (side != NO_SIDE && arrival <= first &&
+            read_side(f, reader, p, side, (uint32_t)(first >> 32), &place, &beyond) &&
             place.high == first)
             qfz_lower(&f.d_first_low[root], place.low);
+        if (p != root && arrival < first) add_mass(f, root, p);
+        if (p == root || arrival != first) return;
+        f.d_side[p] = WAITS;
+        f.d_count[QFZ_FILTER_N_WAITING] = 1;
+    });
+}
+
+static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_weigh(qfz_gpu_filter f)
+{
+    if (f.d_count[QFZ_FILTER_N_WAITING] == 0) return;
+    each_growing(f, [&](uint32_t p) {
+        const uint32_t root = root_of(f, p);
+        if (f.d_side[p] == WAITS && f.d_first_low[p] < f.d_first_low[root]) add_mass(f, root, p);
     });
 }
 
 /* ---- Picks ----------------------------------------------------------------------------------- */
-
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_weigh(qfz_gpu_filter f)
-{
-    each_growing(f, [&](uint32_t p) {
-        const uint32_t root = root_of(f, p);
-        if (p == root || !qfz_filter_is_before(qfz_filter_first(f, p), qfz_filter_first(f, root)))
-            return;
-        unsigned long long *const sum = reinterpret_cast<unsigned long long *>(&f.d_mass[root]);
-        const uint64_t mass = qfz_filter_row_mass(f, (int32_t)(p / (uint32_t)f.w));
-        if (atomicAdd(sum, (unsigned long long)mass) > UINT64_MAX - mass)
-            atomicMax(sum, (unsigned long long)f.least);
-    });
-}
 
 static QFZ_DEVICE void mark(const qfz_gpu_filter &f, const qfz_filter_place &place)
 {
@@ -312,7 +326,7 @@ qfz_status qfz_gpu_filter_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 {
     QFZ_TRY(qfz_launch(gpu, k_clear, dim3(1), dim3(QFZ_FILTER_COUNTERS), 0, *filter));
     QFZ_TRY(qfz_gpu_fill(gpu, filter->d_zeroed, 0, ((int64_t)filter->h * filter->w + 3) / 4));
-    if (qfz_filter_has_blocks(gpu, filter)) return qfz_filter_blocks(gpu, edges, filter);
+    if (qfz_filter_has_blocks(gpu, edges, filter)) return qfz_filter_blocks(gpu, edges, filter);
     return qfz_launch(gpu, k_begin, all_blocks(filter), dim3(QFZ_FILTER_THREADS), 0, *filter,
                       edges->d_valid);
 }

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/* filter_first.cuh - the first round of the area filter in a block (filter_block.cu): each pixel is
+ * a cluster, and its first edge is the one with the least key around it.
+ *
+ * On a way around the cells of a quad, or around three of them, one edge comes last: that one is in
+ * no minimum spanning forest.  Without these edges and those inside clusters about half as many
+ * edges as pixels are left; they are listed for the rounds that follow (filter_grow.cuh). */
+#pragma once
+
+#include "gpu/filter/filter_block.cuh"
+
+/* What a thread knows of its quads and their pixels. */
+template <int N> struct own_quads {
+    uint32_t first[block_shape<N>::OWN]; /* key of the pixel's first edge, in the first round */
+    uint32_t sides;                      /* SIDE_BITS bits a pixel: which edge that is */
+    uint32_t light;                      /* a bit a pixel: it may pick an edge */
+    uint32_t waits;   /* a bit a pixel: it has not arrived at the root of its cluster */
+    uint32_t counted; /* a bit a cluster of this thread: it has arrived at its root */
+};
+
+/* Keys of the edges of a thread's quads; NO_KEY: the edge is not listed. */
+template <int N> using own_keys = uint32_t[block_shape<N>::OWN][block_shape<N>::DIRS];
+
+/* Listed edges of a thread: words of both ends, the first one in the higher half. */
+template <int N> struct own_edges {
+    enum { COUNT = block_shape<N>::OWN_EDGES };
+    uint32_t key[COUNT], ends[COUNT], number[COUNT];
+};
+
+/* ---- Edges of a pixel ------------------------------------------------------------------------ */
+
+/* Side 2 d of a pixel is its edge that starts there in direction d, side 2 d + 1 the one that ends
+ * there. */
+enum { SIDE_BITS = 3, SIDE_MASK = (1 << SIDE_BITS) - 1 };
+
+/* The other end of an edge of a pixel. */
+static QFZ_DEVICE uint32_t beyond(uint32_t quad, uint32_t side)
+{
+    const uint32_t steps = 1u | SIDE << 8 | (SIDE + 1) << 16 | (uint32_t)(SIDE - 1) << 24;
+    const uint32_t step = steps >> side / 2 * 8 & 0xff;
+    return side % 2 ? quad - step : quad + step;
+}
+
+/* The quad that the edge belongs to. */
+static QFZ_DEVICE uint32_t quad_of(uint32_t quad, uint32_t side)
+{
+    const uint32_t starts = 1u << 8 * QFZ_BELOW_LEFT;
+    const uint32_t ends = 1u | SIDE << 8 | (SIDE + 1) << 16 | (uint32_t)SIDE << 24;
+    return quad - ((side % 2 ? ends : starts) >> side / 2 * 8 & 0xff);
+}
+
+/* The word of the edge, without a cluster. */
+template <typename WORK> static QFZ_DEVICE uint32_t edge_of(uint32_t quad, uint32_t side)
+{
+    return (quad_of(quad, side) * WORK::shape::DIRS + side / 2) << TO_BITS;
+}
+
+template <int N> static QFZ_DEVICE uint32_t side_at(const own_quads<N> &own, int i)
+{
+    return own.sides >> SIDE_BITS * i & SIDE_MASK;
+}
+
+/* ---- Begin ----------------------------------------------------------------------------------- */
+
+/* Keys into shared memory, NO_KEY around them; which pixels are light. */
+template <int N, typename WORK> static QFZ_DEVICE void read_keys(const WORK &w, own_quads<N> *own)
+{
+    enum { BEFORE = block_memory<N>::BEFORE, AFTER = BEFORE + QUADS };
+    int2 at = w.at(w.own(0));
+    block_cells here = w.read(at);
+    const bool is_inside =
+        w.own(0) % SIDE != 0 && !(w.f.is_open_ring && (at.x == 0 || at.x == w.f.w - 1));
+    own->light = 0;
+    QFZ_EACH (i, block_shape<N>::OWN) {
+        const uint32_t quad = w.own(i);
+        const block_cells below = w.read(make_int2(at.x, at.y + 1));
+        const auto put = [&](int d, uint32_t key) {
+            w.m.key[d % block_shape<N>::DIRS][BEFORE + quad] = key;
+        };
+        put(QFZ_RIGHT, w.key(here.left, here.right, at, QFZ_RIGHT));
+        put(QFZ_BELOW, w.key(here.left, below.left, at, QFZ_BELOW));
+        if (N == 8) {
+            put(QFZ_BELOW_RIGHT, w.key(here.left, below.right, at, QFZ_BELOW_RIGHT));
+            put(QFZ_BELOW_LEFT,
+                w.key(here.right, below.left, make_int2(at.x + 1, at.y), QFZ_BELOW_LEFT));
+        }
+        const bool is_light = is_inside && here.left.has && w.m.row_is_light[quad / SIDE];
+        own->light |= (uint32_t)is_light << i;
+        here = below;
+        at.y++;
+    }
+    QFZ_EACH (d, block_shape<N>::DIRS)
+        if (threadIdx.x < BEFORE)
+            w.m.key[d][threadIdx.x] = w.m.key[d][AFTER + threadIdx.x] = NO_KEY;
+}
+
+template <int N, typename WORK> static QFZ_DEVICE void begin(const WORK &w, own_quads<N> *own)
+{
+    auto &m = w.m;
+    for (uint32_t i = threadIdx.x; i < QUADS / 4; i += WORK::shape::THREADS)
+        m.marks[i] = 0;
+    if (threadIdx.x <= SIDE) m.word[QUADS + threadIdx.x] = (uint16_t)FRAME;
+    if (threadIdx.x < SIDE) {
+        const int32_t y = w.y + (int32_t)threadIdx.x, last = w.f.h - 1;
+        const uint32_t mass = (uint32_t)qfz_filter_row_mass(w.f, min(max(y, 0), last));
+        const bool is_open = w.f.is_open_ring && (y == 0 || y == last);
+        m.row_mass[threadIdx.x] = mass;
+        m.row_is_light[threadIdx.x] = threadIdx.x > 0 && mass < w.f.least && !is_open;
+    }
+    if (threadIdx.x == 0) m.n_clusters = m.n_edges = m.n_roots = m.n_others = 0;
+    __syncthreads();
+    read_keys(w, own);
+    __syncthreads();
+}
+
+/* ---- First edges of pixels ------------------------------------------------------------------- */
+
+/* The keys of a quad's sides and diagonals. */
+template <int N> struct quad_keys {
+    uint32_t top, left, bottom, right, falling, rising;
+
+    /* Each function is true if the edge comes last on a way around that has it: then it is in no
+     * minimum spanning forest. */
+    QFZ_DEVICE static bool side_is_last(uint32_t side, uint32_t meets_falling,
+                                        uint32_t meets_rising, uint32_t opposite, uint32_t falling,
+                                        uint32_t rising)
+    {
+        if (side > max(max(meets_falling, meets_rising), opposite)) return true;
+        return N == 8 && (side > max(meets_falling, falling) || side > max(meets_rising, rising));
+    }
+    QFZ_DEVICE bool top_is_last() const
+    {
+        return side_is_last(top, right, left, bottom, falling, rising);
+    }
+    QFZ_DEVICE bool bottom_is_last() const
+    {
+        return side_is_last(bottom, left, right, top, falling, rising);
+    }
+    QFZ_DEVICE bool left_is_last() const
+    {
+        return side_is_last(left, bottom, top, right, falling, rising);
+    }
+    QFZ_DEVICE bool right_is_last() const
+    {
+        return side_is_last(right, top, bottom, left, falling, rising);
+    }
+    QFZ_DEVICE bool falling_is_last() const
+    {
+        return falling > max(top, right) || falling > max(left, bottom);
+    }
+    QFZ_DEVICE bool rising_is_last() const
+    {
+        return rising > max(top, left) || rising > max(right, bottom);
+    }
+};
+
+/* The keys that the sides of a pixel have, as far as they are found: its first edge. */
+struct first_side {
+    uint32_t key, side;
+    bool is_tied;
+
+    QFZ_DEVICE void offer(uint32_t its_key, uint32_t its_side)
+    {
+        is_tied = its_key < key ? false : is_tied || its_key == key;
+        if (its_key >= key) return;
+        key = its_key;
+        side = its_side;
+    }
+};
+
+/* The first of a pixel's edges with such a key. */
+template <typename WORK>
+static QFZ_DEVICE uint32_t first_of_tied(const WORK &w, uint32_t quad, uint32_t key)
+{
+    uint32_t first = SIDE_MASK + 1;
+#pragma unroll 1
+    for (uint32_t side = 0; side < 2 * WORK::shape::DIRS; side++) {
+        const uint32_t at = w.m.BEFORE + quad_of(quad, side);
+        if (w.m.key[side / 2][at] == key &&
+            (first > SIDE_MASK ||
+             w.is_before(edge_of<WORK>(quad, side), edge_of<WORK>(quad, first))))
+            first = side;
+    }
+    return first;
+}
+
+/* Keys of edges that come last on a way around become NO_KEY. */
+template <int N, typename WORK>
+static QFZ_DEVICE void choose_sides(const WORK &w, own_quads<N> *own, own_keys<N> &keys)
+{
+    const bool is_last = w.own(0) % SIDE == SIDE - 1; /* no cells on the right of its quads */
+    const auto key_at = [&](int d, int i, int dx) {
+        return w.m.key[d][(int)w.m.BEFORE + (int)w.own(i) + dx];
+    };
+    /* Without the bottom. */
+    const auto row = [&](int i, int dx) {
+        quad_keys<N> at = {};
+        at.top = key_at(QFZ_RIGHT, i, dx);
+        at.left = key_at(QFZ_BELOW, i, dx);
+        at.right = key_at(QFZ_BELOW, i, dx + 1);
+        if (N == 8) {
+            at.falling = key_at(QFZ_BELOW_RIGHT % block_shape<N>::DIRS, i, dx);
+            at.rising = key_at(QFZ_BELOW_LEFT % block_shape<N>::DIRS, i, dx);
+        }
+        if (dx == 0 && is_last) at.right = NO_KEY;
+        return at;
+    };
+    own->sides = 0;
+    uint32_t tied = 0;
+    quad_keys<N> above = row(-1, 0), above_left = row(-1, -1);
+    quad_keys<N> here = row(0, 0), left = row(0, -1);
+    QFZ_EACH (i, block_shape<N>::OWN) {
+        const quad_keys<N> below = row(i + 1, 0), below_left = row(i + 1, -1);
+        above.bottom = here.top;
+        here.bottom = below.top;
+        left.bottom = below_left.top;
+        first_side first = {NO_KEY, 0, false};
+        first.offer(here.top, 2 * QFZ_RIGHT);
+        first.offer(left.top, 2 * QFZ_RIGHT + 1);
+        first.offer(here.left, 2 * QFZ_BELOW);
+        first.offer(above.left, 2 * QFZ_BELOW + 1);
+        if (N == 8) {
+            first.offer(here.falling, 2 * QFZ_BELOW_RIGHT);
+            first.offer(above_left.falling, 2 * QFZ_BELOW_RIGHT + 1);
+            first.offer(left.rising, 2 * QFZ_BELOW_LEFT);
+            first.offer(above.rising, 2 * QFZ_BELOW_LEFT + 1);
+        }
+        own->first[i] = first.key;
+        own->sides |= first.side << SIDE_BITS * i;
+        tied |= (uint32_t)(first.is_tied && first.key != NO_KEY) << i;
+        uint32_t *const key = keys[i];
+        key[QFZ_RIGHT] = here.top_is_last() || above.bottom_is_last() ? NO_KEY : here.top;
+        key[QFZ_BELOW] = here.left_is_last() || left.right_is_last() ? NO_KEY : here.left;
+        if constexpr (N == 8) {
+            key[QFZ_BELOW_RIGHT] = here.falling_is_last() ? NO_KEY : here.falling;
+            key[QFZ_BELOW_LEFT] = here.rising_is_last() ? NO_KEY : here.rising;
+        }
+        above = here;
+        above_left = left;
+        here = below;
+        left = below_left;
+    }
+    for (; tied != 0; tied &= tied - 1) {
+        const int i = __ffs((int)tied) - 1;
+        const uint32_t quad = w.own(i), side = side_at(*own, i);
+        const uint32_t key = w.m.key[side / 2][w.m.BEFORE + quad_of(quad, side)];
+        own->sides ^= (side ^ first_of_tied(w, quad, key)) << SIDE_BITS * i;
+    }
+}
+
+/* ---- Clusters -------------------------------------------------------------------------------- */
+
+template <typename WORK> static QFZ_DEVICE void mark(const WORK &w, uint32_t edge)
+{
+    const uint32_t quad = (edge >> TO_BITS) / WORK::shape::DIRS;
+    const uint32_t d = (edge >> TO_BITS) % WORK::shape::DIRS;
+    atomicOr(&w.m.marks[quad / 4], 1u << d << 8 * (quad % 4));
+}
+
+/* The word of each pixel after it picked its first edge, as if it hung on the pixel beyond. */
+template <int N, typename WORK> static QFZ_DEVICE void pick_sides(const WORK &w, own_quads<N> *own)
+{
+    QFZ_EACH (i, block_shape<N>::OWN) {
+        const uint32_t quad = w.own(i), side = side_at(*own, i), to = beyond(quad, side);
+        const bool picks = (own->light >> i & 1) && own->first[i] != NO_KEY;
+        uint32_t word = w.has(quad) ? quad | DONE : FRAME;
+        if (picks) word = w.is_frame(to) ? word | LEAVES : to;
+        w.m.word[quad] = (uint16_t)word;
+        if (picks && w.is_above_0(own->first[i])) mark(w, edge_of<WORK>(quad, side));
+    }
+}
+
+/* Two pixels that picked the same edge: the first one is the root. */
+template <int N, typename WORK> static QFZ_DEVICE void pair_pixels(const WORK &w, own_quads<N> *own)
+{
+    auto &m = w.m;
+    uint32_t pairs = 0, live = 0;
+    QFZ_EACH (i, block_shape<N>::OWN) {
+        const uint32_t quad = w.own(i), to = m.word[quad];
+        const bool is_pair = to < QUADS && m.word[to] == quad;
+        pairs |= (uint32_t)is_pair << i;
+        if (is_pair && quad < to && w.mass(quad) < (uint32_t)w.f.least - w.mass(to))
+            live |= 1u << i;
+    }
+    uint32_t c = qfz_take(&m.n_clusters, (uint32_t)__popc(live));
+    __syncthreads();
+    QFZ_EACH (i, block_shape<N>::OWN) {
+        const uint32_t quad = w.own(i), to = m.word[quad];
+        if (!(pairs >> i & 1) || quad > to) continue;
+        m.word[quad] = (uint16_t)(quad | DONE);
+        if (!(live >> i & 1)) continue;
+        m.word[quad] = (uint16_t)(c | LIVE);
+        if (c < WORK::shape::CLUSTERS) {
+            m.graph.cell[c] = (uint16_t)quad;
+            m.graph.root[c] = (uint16_t)(c | LIVE);
+            m.graph.mass[c] = w.mass(quad) + w.mass(to);
+            m.graph.key[c] = NO_KEY;
+            m.graph.edge[c] = NO_EDGE;
+        }
+        c++;
+    }
+    own->waits = ~pairs & ((1u << block_shape<N>::OWN) - 1);
+}
+
+/* To the ends of chains, which are LIVE or DONE; first without changes.  A thread goes along all
+ * its chains at once. */
+template <int N, typename WORK> static QFZ_DEVICE void flatten(const WORK &w, own_quads<N> *own)
+{
+    auto &m = w.m;
+    uint32_t end[block_shape<N>::OWN];
+    QFZ_EACH (i, block_shape<N>::OWN)
+        end[i] = m.word[w.own(i)];
+    for (bool is_inside = true; is_inside;) {
+        is_inside = false;
+        QFZ_EACH (i, block_shape<N>::OWN) {
+            if (end[i] >= QUADS) continue;
+            end[i] = m.word[end[i]];
+            is_inside |= end[i] < QUADS;
+        }
+    }
+    __syncthreads();
+    QFZ_EACH (i, block_shape<N>::OWN) {
+        m.word[w.own(i)] = (uint16_t)end[i];
+        if (end[i] & DONE) own->waits &= ~(1u << i);
+    }
+}
+
+/* ---- Edges between clusters ------------------------------------------------------------------ */
+
+/* Calls use(i, d, word of the first end, word of the second) for each edge of this thread that is
+ * not inside a cluster nor between two that are DONE. */
+template <int N, typename WORK, typename USE>
+static QFZ_DEVICE void each_edge(const WORK &w, const own_keys<N> &keys, const USE &use)
+{
+    const uint16_t *const word = w.m.word + w.own(0);
+    uint32_t left = word[0], right = word[1];
+    const auto offer = [&](int i, int d, uint32_t a, uint32_t b) {
+        if (keys[i][d] != NO_KEY && a != b && !(a & b & DONE)) use(i, d, a, b);
+    };
+    QFZ_EACH (i, block_shape<N>::OWN) {
+        const uint32_t below = word[(i + 1) * SIDE], beyond = word[(i + 1) * SIDE + 1];
+        offer(i, QFZ_RIGHT, left, right);
+        offer(i, QFZ_BELOW, left, below);
+        if constexpr (N == 8) {
+            offer(i, QFZ_BELOW_RIGHT, left, beyond);
+            offer(i, QFZ_BELOW_LEFT, right, below);
+        }
+        left = below;
+        right = beyond;
+    }
+}
+
+/* False if clusters or edges do not fit. */
+template <int N, typename WORK>
+static QFZ_DEVICE bool list_edges(const WORK &w, const own_keys<N> &keys)
+{
+    auto &listed = w.m.graph.listed;
+    uint32_t n = 0;
+    each_edge<N>(w, keys, [&](int, int, uint32_t, uint32_t) { n++; });
+    uint32_t at = qfz_take(&w.m.n_edges, n);
+    each_edge<N>(w, keys, [&](int i, int d, uint32_t a, uint32_t b) {
+        if (at < WORK::shape::EDGES) {
+            listed.key[at] = keys[i][d];
+            listed.number[at] = (uint16_t)(w.own(i) * block_shape<N>::DIRS + (uint32_t)d);
+            listed.from[at] = (uint16_t)a;
+            listed.to[at] = (uint16_t)b;
+        }
+        at++;
+    });
+    __syncthreads();
+    return w.m.n_clusters <= WORK::shape::CLUSTERS && w.m.n_edges <= WORK::shape::EDGES;
+}
+
+/* Shares the list out to the threads. */
+template <int N, typename WORK>
+static QFZ_DEVICE void take_edges(const WORK &w, const own_quads<N> &own, own_edges<N> *edges)
+{
+    auto &g = w.m.graph;
+    QFZ_EACH (k, own_edges<N>::COUNT) {
+        const uint32_t i = threadIdx.x + (uint32_t)k * WORK::shape::THREADS;
+        edges->key[k] = NO_KEY;
+        if (i >= w.m.n_edges) continue;
+        edges->key[k] = g.listed.key[i];
+        edges->ends[k] = (uint32_t)g.listed.from[i] << 16 | g.listed.to[i];
+        edges->number[k] = (uint32_t)g.listed.number[i] << TO_BITS;
+    }
+    __syncthreads();
+    QFZ_EACH (i, block_shape<N>::OWN)
+        g.first[w.own(i)] = own.first[i];
+}
+
+/* True if the block has got its clusters and edges. */
+template <int N, typename WORK>
+static QFZ_DEVICE bool first_round(const WORK &w, own_quads<N> *own, own_edges<N> *edges)
+{
+    own_keys<N> keys;
+    choose_sides(w, own, keys);
+    pick_sides(w, own);
+    __syncthreads(); /* keys are not read any more */
+    pair_pixels(w, own);
+    __syncthreads();
+    flatten(w, own);
+    __syncthreads();
+    const bool fits = list_edges<N>(w, keys);
+    if (fits) take_edges(w, *own, edges);
+    return fits;
+}
