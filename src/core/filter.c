@@ -332,41 +332,59 @@ static qfz_status take_in(pass *p, const qfz_filter_key *key, uint32_t a, uint64
     return QFZ_OK;
 }
 
-static void join_open(const pass *p, const qfz_filter_key *key, uint32_t a, uint32_t b,
-                      bool is_silent)
+/* An item between the roots a and b, of which a has a mark if one has; b is QFZ_NONE for an event.
+ */
+typedef struct ends {
+    uint32_t a, b;
+    uint64_t mass;  /* that a takes in */
+    bool are_open;  /* both have marks */
+    bool is_silent; /* the outside has the item */
+} ends;
+
+static ends ends_of(const pass *p, uint32_t item)
+{
+    const uint32_t *const mark = p->out->mark, v = p->items->v[item];
+    ends e = {.a = qfz_filter_root(p->sets->up, p->items->u[item]),
+              .b = v == QFZ_NONE ? QFZ_NONE : qfz_filter_root(p->sets->up, v),
+              .is_silent = item >= p->out->silent_first && item < p->out->silent_end};
+    if (v != QFZ_NONE && mark[e.a] == QFZ_NONE) {
+        const uint32_t was = e.a;
+        e.a = e.b;
+        e.b = was;
+    }
+    e.mass = v == QFZ_NONE ? p->items->mass[item] : p->sets->weight[e.b];
+    e.are_open = v != QFZ_NONE && mark[e.b] != QFZ_NONE;
+    return e;
+}
+
+static void join_ends(const pass *p, const ends *e)
+{
+    uint64_t *const weight = p->sets->weight;
+    if (e->b == QFZ_NONE)
+        weight[e->a] = qfz_filter_sum(weight[e->a], e->mass, p->least);
+    else
+        join(p->sets, e->a, e->b, p->least);
+}
+
+/* What both have taken in at level 0 is the joined component's. */
+static void join_zero(const pass *p, const ends *e)
 {
     uint64_t *const at_zero = p->out->at_zero;
-    if (!is_silent) add_link(p, key, a, b);
-    at_zero[a] = qfz_filter_sum(at_zero[a], at_zero[b], p->least);
-    at_zero[b] = 0;
-    join(p->sets, a, b, p->least);
+    at_zero[e->a] = qfz_filter_sum(at_zero[e->a], at_zero[e->b], p->least);
+    at_zero[e->b] = 0;
 }
 
 static qfz_status add_item(pass *p, const qfz_filter_key *key, qfz_error *err)
 {
-    const uint32_t item = key->item, *const mark = p->out->mark;
-    const bool is_event = p->items->v[item] == QFZ_NONE;
-    const bool is_silent = item >= p->out->silent_first && item < p->out->silent_end;
-    uint32_t a = qfz_filter_root(p->sets->up, p->items->u[item]);
-    uint32_t b = is_event ? QFZ_NONE : qfz_filter_root(p->sets->up, p->items->v[item]);
-    uint64_t *const weight = p->sets->weight;
-    if (a == b) return QFZ_OK;
-    if (!is_event && mark[a] == QFZ_NONE) {
-        const uint32_t was = a;
-        a = b;
-        b = was;
+    const ends e = ends_of(p, key->item);
+    if (e.a == e.b) return QFZ_OK;
+    if (e.are_open) {
+        add_link(p, key, e.a, e.b);
+        join_zero(p, &e);
+    } else if (p->out->mark[e.a] != QFZ_NONE && p->sets->weight[e.a] < p->least && e.mass > 0) {
+        QFZ_TRY(take_in(p, key, e.a, e.mass, err));
     }
-    if (!is_event && mark[b] != QFZ_NONE) {
-        join_open(p, key, a, b, is_silent);
-        return QFZ_OK;
-    }
-    const uint64_t mass = is_event ? p->items->mass[item] : weight[b];
-    if (mark[a] != QFZ_NONE && weight[a] < p->least && mass > 0 && !is_silent)
-        QFZ_TRY(take_in(p, key, a, mass, err));
-    if (is_event)
-        weight[a] = qfz_filter_sum(weight[a], mass, p->least);
-    else
-        join(p->sets, a, b, p->least);
+    join_ends(p, &e);
     return QFZ_OK;
 }
 
@@ -381,4 +399,35 @@ qfz_status qfz_filter_summarise(const qfz_filter_items *items, qfz_filter_sets *
         QFZ_TRY(add_item(&p, key, err));
     }
     return p.has_zero ? end_zero(&p, err) : QFZ_OK;
+}
+
+/* The box sees by itself that its component takes in one that weighs `least`: if the event came
+ * first, the edge between the two would seem to join two that do. */
+static bool is_seen(const pass *p, const ends *e)
+{
+    return e->is_silent && !e->are_open && e->mass == p->least;
+}
+
+static qfz_status weigh_item(const pass *p, const qfz_filter_key *key, qfz_error *err)
+{
+    const ends e = ends_of(p, key->item);
+    const uint64_t *const weight = p->sets->weight;
+    if (e.a == e.b) return QFZ_OK;
+    const bool is_open = p->out->mark[e.a] != QFZ_NONE;
+    const bool was_light = weight[e.a] < p->least && !(e.are_open && e.mass == p->least);
+    if (e.are_open && !e.is_silent) add_link(p, key, e.a, e.b);
+    join_ends(p, &e);
+    const bool is_event = is_open && was_light && weight[e.a] == p->least && !is_seen(p, &e);
+    return is_event ? add_event(p, key, e.a, p->least, err) : QFZ_OK;
+}
+
+qfz_status qfz_filter_find_exterior(const qfz_filter_items *items, qfz_filter_sets *sets,
+                                    uint64_t least, const qfz_filter_outside *outside,
+                                    qfz_error *err)
+{
+    const pass p = {.items = items, .sets = sets, .least = least, .out = outside};
+    reset(sets);
+    for (int64_t i = 0; i < items->n; i++)
+        QFZ_TRY(weigh_item(&p, &items->key[i], err));
+    return QFZ_OK;
 }

@@ -107,21 +107,29 @@ void qfz_filter_take_crossing(const qfz_exterior *exterior, int64_t h, int64_t w
 /* Moves the upper four bits of each of n bytes of zeroed to forest, as their lower ones. */
 void qfz_filter_split_bits(uint8_t *zeroed, uint8_t *forest, int64_t n);
 
-/* The marked vertices as seen from their outside: links between marks and mass events of marks,
- * appended.  mark[v] is the number of the mark at vertex v, or QFZ_NONE, and is overwritten.
- * at_zero: working memory, zero for each vertex, and zero again afterwards.  Items of numbers
- * silent_first .. silent_end - 1 count, but are not repeated: the outside has them.  links has room
- * for as many links as there are marks. */
+/* Marked vertices, and what is found of them: links between marks and mass events of marks,
+ * appended. mark[v] is the number of the mark at vertex v, or QFZ_NONE, and is overwritten.  links
+ * has room for as many links as there are marks. */
 typedef struct qfz_filter_outside {
     uint32_t *mark;
-    uint64_t *at_zero;
-    uint32_t silent_first, silent_end;
+    uint64_t
+        *at_zero; /* summarise: working memory, zero for each vertex, and zero again afterwards */
+    uint32_t silent_first, silent_end; /* find_exterior */
     qfz_links *links;
     qfz_masses *masses;
 } qfz_filter_outside;
 
+/* The graph as its outside needs it: an event for each mass that a mark's component takes in. */
 qfz_status qfz_filter_summarise(const qfz_filter_items *items, qfz_filter_sets *sets,
                                 uint64_t least, const qfz_filter_outside *outside, qfz_error *err);
+
+/* The graph as the box of the marked vertices needs it, whose items have the numbers silent_first
+ * .. silent_end - 1: these count, but are not repeated.  The graph has everything, so it shows when
+ * the component of a mark comes to weigh `least`.  One event of this mass says so, after the item
+ * of the same place; there are at most as many as marks. */
+qfz_status qfz_filter_find_exterior(const qfz_filter_items *items, qfz_filter_sets *sets,
+                                    uint64_t least, const qfz_filter_outside *outside,
+                                    qfz_error *err);
 
 #ifdef __cplusplus
 }

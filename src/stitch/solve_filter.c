@@ -91,26 +91,32 @@ static qfz_status start_sets(const qfz_group *group, qfz_filter_sets *sets, qfz_
     return QFZ_OK;
 }
 
-/* Links and mass events of n vertices, whose i-th is vertex[i], or first + i if vertex is NULL. */
-static qfz_status summarise(const work *w, const uint32_t *vertex, uint32_t first, int64_t n,
-                            qfz_filter_outside *outside, qfz_error *err)
+/* The vertices of a ring are marks: the i-th of n is vertex[i], or first + i if vertex is NULL. */
+static qfz_status mark_ring(const work *w, const uint32_t *vertex, uint32_t first, int64_t n,
+                            qfz_filter_sets *sets, qfz_filter_outside *outside, qfz_error *err)
 {
-    const qfz_group *const group = w->group;
-    qfz_filter_sets sets = {0};
-    qfz_status st;
-    QFZ_TRY_OR(st, cleanup, qfz_links_reserve_placed(outside->links, n, err));
-    QFZ_TRY_OR(st, cleanup, start_sets(group, &sets, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&outside->mark, sets.n, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&outside->at_zero, sets.n, err));
-    memset(outside->mark, 0xff, sets.n * sizeof *outside->mark);
+    QFZ_TRY(start_sets(w->group, sets, err));
+    QFZ_TRY(qfz_links_reserve_placed(outside->links, n, err));
+    QFZ_TRY(QFZ_NEW(&outside->mark, sets->n, err));
+    memset(outside->mark, 0xff, sets->n * sizeof *outside->mark);
     for (int64_t i = 0; i < n; i++)
         outside->mark[vertex ? vertex[i] : first + i] = (uint32_t)i;
-    st = qfz_filter_summarise(&w->items, &sets, group->rule->min_mass, outside, err);
+    return QFZ_OK;
+}
+
+static qfz_status summarise(const work *w, qfz_summary *summary, qfz_error *err)
+{
+    qfz_filter_outside outside = {.links = &summary->links, .masses = &summary->masses};
+    qfz_filter_sets sets = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, mark_ring(w, w->ring_vertex, 0, w->n_ring, &sets, &outside, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&outside.at_zero, sets.n, err));
+    st = qfz_filter_summarise(&w->items, &sets, w->group->rule->min_mass, &outside, err);
 
 cleanup:
     qfz_filter_sets_fini(&sets);
-    free(outside->mark);
-    free(outside->at_zero);
+    free(outside.mark);
+    free(outside.at_zero);
     return st;
 }
 
@@ -118,12 +124,11 @@ static qfz_status up(const qfz_group *group, qfz_summary *summary, qfz_map *map,
 {
     (void)map;
     work w = {.group = group};
-    qfz_filter_outside outside = {.links = &summary->links, .masses = &summary->masses};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, qfz_group_start_summary(group, summary, err));
     QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
     QFZ_TRY_OR(st, cleanup, sort_items(&w, NULL, err));
-    st = summarise(&w, w.ring_vertex, 0, w.n_ring, &outside, err);
+    st = summarise(&w, summary, err);
 
 cleanup:
     work_fini(&w);
@@ -149,7 +154,16 @@ static qfz_status find_exterior(const work *w, int m, qfz_error *err)
                                   .silent_end = w->first[m + 1],
                                   .links = &e->external,
                                   .masses = &e->masses};
-    return summarise(w, NULL, w->group->offset[m], e->n_ring, &outside, err);
+    qfz_filter_sets sets = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup,
+               mark_ring(w, NULL, w->group->offset[m], e->n_ring, &sets, &outside, err));
+    st = qfz_filter_find_exterior(&w->items, &sets, w->group->rule->min_mass, &outside, err);
+
+cleanup:
+    qfz_filter_sets_fini(&sets);
+    free(outside.mark);
+    return st;
 }
 
 /* Items are independent passes over the whole graph: item 0 for the crossing edges, then one per

@@ -238,6 +238,8 @@ static void check_zeroed(filter_case *c)
         load(&b, t, NULL);
         ok(qfz_stitch_exterior(b.stitch, t, &exterior, &err), &err);
         const qfz_exterior *const from = exterior.n_ring ? &exterior : NULL;
+        CHECK(exterior.masses.n <= exterior.n_ring, "%d mass events for %d ring pixels",
+              (int)exterior.masses.n, (int)exterior.n_ring);
         ok(from && b.kept[t] ? resolve_kept(&b, t, from, &bits, &err)
                              : resolve_filter(&b, from, &bits, &err),
            &err);
