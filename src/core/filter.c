@@ -230,23 +230,96 @@ cleanup:
     return st;
 }
 
+/* ---- All items in ascending order. */
+typedef struct item {
+    uint32_t level, u, v;
+    uint32_t number; /* of an event of a list: QFZ_NONE */
+    int list;        /* of others: -1 */
+    uint64_t position, mass;
+} item;
+
+typedef struct cursor {
+    const qfz_filter_items *items;
+    int64_t at;
+    int64_t at_list[QFZ_FILTER_LISTS];
+} cursor;
+
+static item item_at(const qfz_filter_items *items, int64_t i)
+{
+    const qfz_filter_key *const key = &items->key[i];
+    return (item){.level = key->level,
+                  .u = items->u[key->item],
+                  .v = items->v[key->item],
+                  .number = key->item,
+                  .list = -1,
+                  .position = key->position,
+                  .mass = items->mass[key->item]};
+}
+
+static item event_at(const qfz_filter_items *items, int list, int64_t i)
+{
+    const qfz_filter_events *const events = &items->lists[list];
+    const qfz_masses *const masses = events->masses;
+    return (item){.level = masses->level[i],
+                  .u = events->first + masses->at[i],
+                  .v = QFZ_NONE,
+                  .number = QFZ_NONE,
+                  .list = list,
+                  .position = masses->position[i],
+                  .mass = masses->mass[i]};
+}
+
+/* The list of the first event that comes before *out, or -1; *out becomes the event. */
+static int first_list(const cursor *c, bool is_there, item *out)
+{
+    const qfz_filter_items *const items = c->items;
+    int list = -1;
+    for (int i = 0; i < items->n_lists; i++) {
+        const qfz_masses *const masses = items->lists[i].masses;
+        const int64_t at = c->at_list[i];
+        if (at == masses->n) continue;
+        const uint32_t level = masses->level[at];
+        if (is_there &&
+            (out->level < level || (out->level == level && out->position <= masses->position[at])))
+            continue;
+        *out = event_at(items, i, at);
+        is_there = true;
+        list = i;
+    }
+    return list;
+}
+
+static inline bool next(cursor *c, item *out)
+{
+    const bool is_there = c->at < c->items->n;
+    if (is_there) *out = item_at(c->items, c->at);
+    const int list = c->items->n_lists > 0 ? first_list(c, is_there, out) : -1;
+    if (list >= 0)
+        c->at_list[list]++;
+    else
+        c->at++;
+    return is_there || list >= 0;
+}
+
 void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
                         uint8_t *found)
 {
+    cursor c = {.items = items};
+    item e;
     reset(sets);
-    for (int64_t i = 0; i < items->n; i++) {
-        const qfz_filter_key *const key = &items->key[i];
-        const uint32_t item = key->item, a = qfz_filter_root(sets->up, items->u[item]);
-        if (items->v[item] == QFZ_NONE) {
-            if (key->level > 0 && items->mass[item] == least)
-                found[item] = sets->weight[a] < least ? QFZ_FILTER_ZEROED : QFZ_FILTER_KEPT;
-            sets->weight[a] = qfz_filter_sum(sets->weight[a], items->mass[item], least);
+    while (next(&c, &e)) {
+        const uint32_t a = qfz_filter_root(sets->up, e.u);
+        const bool is_found = e.level > 0 && e.number != QFZ_NONE;
+        if (e.v == QFZ_NONE) {
+            if (is_found && e.mass == least)
+                found[e.number] = sets->weight[a] < least ? QFZ_FILTER_ZEROED : QFZ_FILTER_KEPT;
+            sets->weight[a] = qfz_filter_sum(sets->weight[a], e.mass, least);
             continue;
         }
-        const uint32_t b = qfz_filter_root(sets->up, items->v[item]);
+        const uint32_t b = qfz_filter_root(sets->up, e.v);
         if (a == b) continue;
         const bool is_light = sets->weight[a] < least || sets->weight[b] < least;
-        if (key->level > 0) found[item] = is_light ? QFZ_FILTER_ZEROED : QFZ_FILTER_KEPT;
+        if (is_found) found[e.number] = is_light ? QFZ_FILTER_ZEROED : QFZ_FILTER_KEPT;
         join(sets, a, b, least);
     }
 }
@@ -278,30 +351,29 @@ void qfz_filter_take_crossing(const qfz_exterior *exterior, int64_t h, int64_t w
  * component that is not open is final: the mass of that component is known, and nothing outside can
  * replace the edge. */
 typedef struct pass {
-    const qfz_filter_items *items;
     qfz_filter_sets *sets;
     uint64_t least;
     const qfz_filter_outside *out;
     bool has_zero; /* at_zero is not zero everywhere */
 } pass;
 
-static void add_link(const pass *p, const qfz_filter_key *key, uint32_t a, uint32_t b)
+static void add_link(const pass *p, const item *from, uint32_t a, uint32_t b)
 {
     qfz_links *const links = p->out->links;
     links->u[links->n] = p->out->mark[a];
     links->v[links->n] = p->out->mark[b];
-    links->level[links->n] = key->level;
-    links->position[links->n++] = key->position;
+    links->level[links->n] = from->level;
+    links->position[links->n++] = from->position;
 }
 
-static qfz_status add_event(const pass *p, const qfz_filter_key *key, uint32_t a, uint64_t mass,
+static qfz_status add_event(const pass *p, const item *from, uint32_t a, uint64_t mass,
                             qfz_error *err)
 {
     qfz_masses *const masses = p->out->masses;
     QFZ_TRY(qfz_masses_reserve(masses, masses->n + 1, err));
     masses->at[masses->n] = p->out->mark[a];
-    masses->level[masses->n] = key->level;
-    masses->position[masses->n] = key->position;
+    masses->level[masses->n] = from->level;
+    masses->position[masses->n] = from->position;
     masses->mass[masses->n++] = mass;
     return QFZ_OK;
 }
@@ -310,7 +382,7 @@ static qfz_status add_event(const pass *p, const qfz_filter_key *key, uint32_t a
  * matter. */
 static qfz_status end_zero(pass *p, qfz_error *err)
 {
-    const qfz_filter_key zero = {0};
+    const item zero = {0};
     uint64_t *const at_zero = p->out->at_zero;
     p->has_zero = false;
     for (uint32_t v = 0; v < p->sets->n; v++) {
@@ -322,11 +394,10 @@ static qfz_status end_zero(pass *p, qfz_error *err)
 }
 
 /* The open component a takes in a mass. */
-static qfz_status take_in(pass *p, const qfz_filter_key *key, uint32_t a, uint64_t mass,
-                          qfz_error *err)
+static qfz_status take_in(pass *p, const item *from, uint32_t a, uint64_t mass, qfz_error *err)
 {
     uint64_t *const at_zero = p->out->at_zero;
-    if (key->level > 0) return add_event(p, key, a, mass, err);
+    if (from->level > 0) return add_event(p, from, a, mass, err);
     at_zero[a] = qfz_filter_sum(at_zero[a], mass, p->least);
     p->has_zero = true;
     return QFZ_OK;
@@ -336,24 +407,23 @@ static qfz_status take_in(pass *p, const qfz_filter_key *key, uint32_t a, uint64
  */
 typedef struct ends {
     uint32_t a, b;
-    uint64_t mass;  /* that a takes in */
-    bool are_open;  /* both have marks */
-    bool is_silent; /* the outside has the item */
+    uint64_t mass; /* that a takes in */
+    bool are_open; /* both have marks */
 } ends;
 
-static ends ends_of(const pass *p, uint32_t item)
+static ends ends_of(const pass *p, const item *from)
 {
-    const uint32_t *const mark = p->out->mark, v = p->items->v[item];
-    ends e = {.a = qfz_filter_root(p->sets->up, p->items->u[item]),
-              .b = v == QFZ_NONE ? QFZ_NONE : qfz_filter_root(p->sets->up, v),
-              .is_silent = item >= p->out->silent_first && item < p->out->silent_end};
-    if (v != QFZ_NONE && mark[e.a] == QFZ_NONE) {
+    const qfz_filter_outside *const out = p->out;
+    const bool is_event = from->v == QFZ_NONE;
+    ends e = {.a = qfz_filter_root(p->sets->up, from->u),
+              .b = is_event ? QFZ_NONE : qfz_filter_root(p->sets->up, from->v)};
+    if (!is_event && out->mark[e.a] == QFZ_NONE) {
         const uint32_t was = e.a;
         e.a = e.b;
         e.b = was;
     }
-    e.mass = v == QFZ_NONE ? p->items->mass[item] : p->sets->weight[e.b];
-    e.are_open = v != QFZ_NONE && mark[e.b] != QFZ_NONE;
+    e.mass = is_event ? from->mass : p->sets->weight[e.b];
+    e.are_open = !is_event && out->mark[e.b] != QFZ_NONE;
     return e;
 }
 
@@ -374,15 +444,15 @@ static void join_zero(const pass *p, const ends *e)
     at_zero[e->b] = 0;
 }
 
-static qfz_status add_item(pass *p, const qfz_filter_key *key, qfz_error *err)
+static qfz_status add_item(pass *p, const item *from, qfz_error *err)
 {
-    const ends e = ends_of(p, key->item);
+    const ends e = ends_of(p, from);
     if (e.a == e.b) return QFZ_OK;
     if (e.are_open) {
-        add_link(p, key, e.a, e.b);
+        add_link(p, from, e.a, e.b);
         join_zero(p, &e);
     } else if (p->out->mark[e.a] != QFZ_NONE && p->sets->weight[e.a] < p->least && e.mass > 0) {
-        QFZ_TRY(take_in(p, key, e.a, e.mass, err));
+        QFZ_TRY(take_in(p, from, e.a, e.mass, err));
     }
     join_ends(p, &e);
     return QFZ_OK;
@@ -391,43 +461,51 @@ static qfz_status add_item(pass *p, const qfz_filter_key *key, qfz_error *err)
 qfz_status qfz_filter_summarise(const qfz_filter_items *items, qfz_filter_sets *sets,
                                 uint64_t least, const qfz_filter_outside *outside, qfz_error *err)
 {
-    pass p = {.items = items, .sets = sets, .least = least, .out = outside};
+    pass p = {.sets = sets, .least = least, .out = outside};
+    cursor c = {.items = items};
+    item from;
     reset(sets);
-    for (int64_t i = 0; i < items->n; i++) {
-        const qfz_filter_key *const key = &items->key[i];
-        if (key->level > 0 && p.has_zero) QFZ_TRY(end_zero(&p, err));
-        QFZ_TRY(add_item(&p, key, err));
+    while (next(&c, &from)) {
+        if (from.level > 0 && p.has_zero) QFZ_TRY(end_zero(&p, err));
+        QFZ_TRY(add_item(&p, &from, err));
     }
     return p.has_zero ? end_zero(&p, err) : QFZ_OK;
 }
 
-/* The box sees by itself that its component takes in one that weighs `least`: if the event came
- * first, the edge between the two would seem to join two that do. */
-static bool is_seen(const pass *p, const ends *e)
+/* The box of the marks has the item. */
+static bool is_silent(const pass *p, const item *from)
 {
-    return e->is_silent && !e->are_open && e->mass == p->least;
+    const qfz_filter_outside *const out = p->out;
+    return from->list < 0 ? from->number >= out->silent_first && from->number < out->silent_end
+                          : from->list == out->silent_list;
 }
 
-static qfz_status weigh_item(const pass *p, const qfz_filter_key *key, qfz_error *err)
+/* The box sees by itself that a component takes in one that weighs `least`: if an event came first,
+ * the edge between the two would seem to join two that do. */
+static qfz_status weigh_item(const pass *p, const item *from, qfz_error *err)
 {
-    const ends e = ends_of(p, key->item);
+    const ends e = ends_of(p, from);
     const uint64_t *const weight = p->sets->weight;
+    const bool is_own = is_silent(p, from);
     if (e.a == e.b) return QFZ_OK;
-    const bool is_open = p->out->mark[e.a] != QFZ_NONE;
     const bool was_light = weight[e.a] < p->least && !(e.are_open && e.mass == p->least);
-    if (e.are_open && !e.is_silent) add_link(p, key, e.a, e.b);
+    const bool is_seen = is_own && !e.are_open && e.mass == p->least;
+    if (e.are_open && !is_own) add_link(p, from, e.a, e.b);
     join_ends(p, &e);
-    const bool is_event = is_open && was_light && weight[e.a] == p->least && !is_seen(p, &e);
-    return is_event ? add_event(p, key, e.a, p->least, err) : QFZ_OK;
+    if (p->out->mark[e.a] == QFZ_NONE || !was_light || weight[e.a] < p->least || is_seen)
+        return QFZ_OK;
+    return add_event(p, from, e.a, p->least, err);
 }
 
 qfz_status qfz_filter_find_exterior(const qfz_filter_items *items, qfz_filter_sets *sets,
                                     uint64_t least, const qfz_filter_outside *outside,
                                     qfz_error *err)
 {
-    const pass p = {.items = items, .sets = sets, .least = least, .out = outside};
+    const pass p = {.sets = sets, .least = least, .out = outside};
+    cursor c = {.items = items};
+    item from;
     reset(sets);
-    for (int64_t i = 0; i < items->n; i++)
-        QFZ_TRY(weigh_item(&p, &items->key[i], err));
+    while (next(&c, &from))
+        QFZ_TRY(weigh_item(&p, &from, err));
     return QFZ_OK;
 }

@@ -25,12 +25,23 @@ typedef struct qfz_filter_key {
     uint32_t level, item;
 } qfz_filter_key;
 
-/* Edges and links u[i] - v[i], and mass events of u[i], whose v[i] is QFZ_NONE. */
+/* Mass events in ascending order, of ring pixels, which are vertices from first on. */
+typedef struct qfz_filter_events {
+    const qfz_masses *masses;
+    uint32_t first;
+} qfz_filter_events;
+
+enum { QFZ_FILTER_LISTS = 4 };
+
+/* Edges and links u[i] - v[i], and mass events of u[i], whose v[i] is QFZ_NONE.  Lists of further
+ * events stay where they are: there may be many. */
 typedef struct qfz_filter_items {
     int64_t n, room;
     uint32_t *u, *v;
     uint64_t *mass;              /* of events */
     qfz_filter_key *key, *spare; /* key[i]: of item i, or in ascending order after the sort */
+    int n_lists;
+    qfz_filter_events lists[QFZ_FILTER_LISTS];
 } qfz_filter_items;
 
 qfz_status qfz_filter_items_reserve(qfz_filter_items *items, int64_t n, qfz_error *err);
@@ -93,7 +104,10 @@ qfz_status qfz_filter_thin(qfz_filter_items *items, qfz_filter_sets *sets, uint6
 /* What is found of an edge of the minimum spanning forest whose own level is above 0. */
 enum { QFZ_FILTER_ZEROED = 1, QFZ_FILTER_KEPT = 2 }; /* filtered level 0; its own level */
 
-/* found[i] = ZEROED or KEPT for each item i that is an edge of the forest with a level above 0, and
+/* The passes below take all items and events of lists in ascending order: of one place, items
+ * first.
+ *
+ * found[i] = ZEROED or KEPT for each item i that is an edge of the forest with a level above 0, and
  * for each event of mass N, which is an edge to a component that weighs N; all other elements are
  * unchanged. */
 void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
@@ -115,6 +129,7 @@ typedef struct qfz_filter_outside {
     uint64_t
         *at_zero; /* summarise: working memory, zero for each vertex, and zero again afterwards */
     uint32_t silent_first, silent_end; /* find_exterior */
+    int silent_list;
     qfz_links *links;
     qfz_masses *masses;
 } qfz_filter_outside;

@@ -32,7 +32,7 @@ const char *qfz_gpu_obstacle(const qfz_rule *rule, qfz_kind kind)
 {
     (void)rule;
     (void)kind;
-    return NULL;
+    return "this build has no CUDA engine";
 }
 
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err)

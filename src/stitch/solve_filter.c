@@ -11,13 +11,16 @@
 #include "core/filter.h"
 #include "stitch/solve.h"
 
+_Static_assert((int)QFZ_GROUP_CHILDREN <= (int)QFZ_FILTER_LISTS,
+               "each member has a list of events");
+
 /* Shared by both ways. */
 typedef struct work {
     const qfz_group *group;
     uint32_t *ring_vertex;
     int64_t n_ring;
     qfz_filter_items items;
-    uint32_t first[QFZ_GROUP_CHILDREN + 1]; /* items of each member; then the crossing edges */
+    uint32_t first[QFZ_GROUP_CHILDREN + 1]; /* links of each member; then the crossing edges */
 
     const qfz_exterior *own; /* on the way down */
     qfz_exterior *members;
@@ -35,7 +38,7 @@ static int64_t count_items(const qfz_group *group, const qfz_exterior *own)
 {
     int64_t n = group->cross.n + (own ? own->external.n + own->masses.n : 0);
     for (int m = 0; m < group->n_members; m++)
-        n += group->members[m].links.n + group->members[m].masses.n;
+        n += group->members[m].links.n;
     return n;
 }
 
@@ -64,9 +67,10 @@ static qfz_status sort_items(work *w, const qfz_exterior *own, qfz_error *err)
     for (int m = 0; m < group->n_members; m++) {
         w->first[m] = (uint32_t)w->items.n;
         qfz_filter_add_links(&w->items, &group->members[m].links, group->offset[m], NULL);
-        qfz_filter_add_masses(&w->items, &group->members[m].masses, group->offset[m], NULL);
+        w->items.lists[m] = (qfz_filter_events){&group->members[m].masses, group->offset[m]};
     }
     w->first[group->n_members] = (uint32_t)w->items.n;
+    w->items.n_lists = group->n_members;
     add_cross(w);
     if (own) {
         qfz_filter_add_links(&w->items, &own->external, 0, w->ring_vertex);
@@ -152,6 +156,7 @@ static qfz_status find_exterior(const work *w, int m, qfz_error *err)
     qfz_exterior *const e = &w->members[m];
     qfz_filter_outside outside = {.silent_first = w->first[m],
                                   .silent_end = w->first[m + 1],
+                                  .silent_list = m,
                                   .links = &e->external,
                                   .masses = &e->masses};
     qfz_filter_sets sets = {0};

@@ -71,6 +71,11 @@ run "$qfz" info --json "$T/in.tif"
 has
 # 3 x 2 pixels in tiles of 1 pixel: two rows of 3 tiles.  Each of 2 ranks has one row; of 5 ranks
 # three have none.
+# A build without CUDA said how long a GPU would take.
+if "$qfz" --version | grep -qx 'CUDA none'; then
+    what="info without CUDA"
+    has engine=cpu engine_reason="this build has no CUDA engine"
+fi
 what="info of ranks"
 run "$qfz" info --json --tile 1 --memory 100MB --ranks 2,2 "$T/in.tif"
 has ranks=2 ranks_per_node=2 tiles_per_rank=3 pixels_per_rank=3 memory_bytes_per_node=200000000 \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 56 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 59 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
-passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
+passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
 import json
 import os
 import re
@@ -33,6 +33,7 @@ LAYOUTS = {  # width, height, bands, type, options
     "line": (4000000, 1, 1, "uint8", []),
     "narrow": (4000000, 1, 1, "uint8", [*TILED, "COMPRESS=DEFLATE"]),
     "noise": (1800, 1800, 3, "uint16", [*TILED, "COMPRESS=DEFLATE"]),
+    "slopes": (2500, 2500, 1, "float32", TILED),
 }
 ALPHA = ["--alpha", 3, "--distance", "linf"]
 JOBS = {
@@ -50,6 +51,7 @@ JOBS = {
     "1500": ["label", *ALPHA, "--tile", 1500, "--overwrite", "SRC", "out.tif"],
     "simplify": ["simplify", *ALPHA, "--omega", 9, "--overwrite", "SRC", "out.tif"],
     "area": ["simplify", *ALPHA, "--omega", 9, "--min-area", 20, "--overwrite", "SRC", "out.tif"],
+    "large": ["label", *ALPHA, "--min-area", 1000000, "--overwrite", "SRC", "out.tif"],
     "saliency": ["saliency", "--distance", "linf", "--connectivity", 8, "--overwrite", "SRC", "out.tif"],
     "tree": ["tree", "--distance", "linf", "--overwrite", "SRC", "out.tif", "out.csv"],
     "branches": ["tree", "--distance", "linf", "--overwrite", "SRC", "out.tif", "out.fgb"],
@@ -73,9 +75,9 @@ JOBS = {
 }
 CELLS = [(layout, job) for layout, jobs in {
     "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet", "heavy": "values masked means",
-    "tiles": "alpha area tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
+    "tiles": "alpha area large tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area branches", "wide": "label saliency", "tall": "label simplify",
-    "column": "count curve least", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog",
+    "column": "count curve least", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large",
 }.items() for job in jobs.split()]
 
 
@@ -95,6 +97,8 @@ y, x = np.mgrid[0:height, 0:width]
 for band in range(1, n_bands + 1):
     noise = rng.integers(0, 7, (height, width)) * ((x // 300 + y // 300) % 2)
     values = 100 + (x // 7 + y // 5) % 90 + noise
+    if name == "slopes.tif":
+        values = 100 * sum(np.sin(x / (60 + 13 * k) + y / (91 - 7 * k)) for k in range(6))
     if name == "noise.tif":  # cannot be compressed
         values = rng.integers(0, 60000, (height, width))
     made.GetRasterBand(band).WriteArray(values.astype(dtype))
