@@ -104,7 +104,8 @@ enum {
     THREAD_KB = 1024
 };
 enum {
-    TILE_BYTES = 500,      /* a tile in tables of all tiles */
+    TILE_BYTES = 500, /* a tile in the tables of a stitching */
+    ALPHA_TILE_BYTES = 700,
     WRITER_BLOCKS_MB = 15, /* in WRITER_MB */
     LEAST_BYTES = 2 << 20  /* of summaries and stitching */
 };
@@ -134,6 +135,13 @@ static int64_t sinks_bytes(const qfz_setup *setup)
     return bytes > 0 ? bytes : 0;
 }
 
+/* Each further alpha has a stitching and files of its own, and so has the area filter. */
+static int64_t all_tiles_bytes(const qfz_setup *setup, int64_t n_tiles)
+{
+    const int64_t filter = setup->rule.min_mass > 0 ? TILE_BYTES : 0;
+    return n_tiles * (TILE_BYTES + filter + (qfz_job_n_alphas(setup->job) - 1) * ALPHA_TILE_BYTES);
+}
+
 static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
 {
     const qfz_source_info *const info = &setup->info;
@@ -143,7 +151,7 @@ static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
                        (qfz_label_outputs_wanted(job) ? READING_MB : 0) +
                        (job->ranks && job->ranks->n > 1 ? RANKS_MB : 0);
     const int64_t thread_bytes = THREAD_KB * (int64_t)1000 + setup->stats_bytes;
-    return mb * 1000000 + setup->n_threads * thread_bytes + n_tiles * TILE_BYTES +
+    return mb * 1000000 + setup->n_threads * thread_bytes + all_tiles_bytes(setup, n_tiles) +
            qfz_picture_bytes(job, info->w, info->h) + sinks_bytes(setup) +
            info->table_bytes * (setup->n_threads + 1);
 }

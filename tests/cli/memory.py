@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 59 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 61 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
-passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
+passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area,
+nor the tables of the tiles of each alpha.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
 import json
 import os
 import re
@@ -30,6 +31,7 @@ LAYOUTS = {  # width, height, bands, type, options
     "wide": (40000, 150, 1, "uint8", ["BLOCKYSIZE=8"]),
     "tall": (150, 40000, 1, "int32", ["BLOCKYSIZE=8"]),
     "column": (1, 4000000, 1, "uint8", ["BLOCKYSIZE=65536"]),
+    "pair": (2, 500000, 1, "uint8", ["BLOCKYSIZE=65536"]),
     "line": (4000000, 1, 1, "uint8", []),
     "narrow": (4000000, 1, 1, "uint8", [*TILED, "COMPRESS=DEFLATE"]),
     "noise": (1800, 1800, 3, "uint16", [*TILED, "COMPRESS=DEFLATE"]),
@@ -47,6 +49,8 @@ JOBS = {
     "cog": ["simplify", *ALPHA, "--omega", 9, "--overwrite", "--of", "COG", "SRC", "out.tif"],
     "alpha": ["label", *ALPHA, "--overwrite", "--co", "COMPRESS=DEFLATE", "--co", "TILED=YES", "SRC", "out.tif"],
     "table": ["label", *ALPHA, "--overwrite", "--regions", "out.gpkg", "SRC", "out.tif"],
+    "alphas": ["label", "--alpha", "1,3,5,10,20", "--tile", 50, "--overwrite", "--regions", "out{alpha}.csv", "SRC",
+               "out{alpha}.tif"],
     "50": ["label", *ALPHA, "--tile", 50, "--overwrite", "SRC", "out.tif"],
     "1500": ["label", *ALPHA, "--tile", 1500, "--overwrite", "SRC", "out.tif"],
     "simplify": ["simplify", *ALPHA, "--omega", 9, "--overwrite", "SRC", "out.tif"],
@@ -77,7 +81,7 @@ CELLS = [(layout, job) for layout, jobs in {
     "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet", "heavy": "values masked means",
     "tiles": "alpha area large tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area branches", "wide": "label saliency", "tall": "label simplify",
-    "column": "count curve least", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large",
+    "column": "count curve least", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "pair": "alphas",
 }.items() for job in jobs.split()]
 
 
