@@ -14,7 +14,6 @@
 #include "gpu/features/means.cuh"
 #include "gpu/features/regions.cuh"
 #include "gpu/features/spans.cuh"
-#include "gpu/features/flat_regions.cuh"
 #include "hostile.h"
 #include "uploaded.h"
 
@@ -263,8 +262,7 @@ static void spans_are_equal(const both &b)
         cudaFree(d);
 }
 
-/* d_cached: not NULL if flat regions are to be used where weights of rows are equal. */
-static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *d_cached)
+static void features_are_equal(const both &b, uint32_t first, uint32_t n)
 {
     const int64_t words = (int64_t)n * qfz_record_words(b.image->type, b.image->n_bands);
     const int64_t h = b.image->h;
@@ -282,32 +280,22 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n, void *
     uint64_t *const d_name = give_names(b);
     const qfz_gpu_areas areas = {weights[0], same ? NULL : d_weights};
     MUST_DO(cpu->features(b.worker, box, weights.data(), first, n, want.data(), &err));
-    qfz_gpu_flat_region *const d_flats = device_room<qfz_gpu_flat_region>(n);
-    if (d_cached && same) {
-        MUST_DO(qfz_gpu_flat_regions_gather(b.gpu, b.up.image.h, b.up.image.w, d_cached, &b.got,
-                                            first, n, d_flats));
-        MUST_DO(qfz_gpu_flat_regions_records(b.gpu, &b.up.image, &b.got, box, weights[0], d_flats,
-                                             first, n, d_records));
-    } else {
-        MUST_DO(
-            qfz_gpu_gather_features(b.gpu, &b.got, &b.up.image, box, areas, first, n, d_records));
-    }
+    MUST_DO(qfz_gpu_gather_features(b.gpu, &b.got, &b.up.image, box, areas, first, n, d_records));
     MUST_DO(qfz_gpu_regions_name_records(b.gpu, &b.got, b.want.n_border_regions, d_name, first, n,
                                          qfz_record_words(b.image->type, b.image->n_bands),
                                          d_records));
     are_equal(b, d_records, want.data(), words, "words of features");
-    cudaFree(d_flats);
     cudaFree(d_name);
     cudaFree(d_weights);
     cudaFree(d_records);
 }
 
-static void all_features_are_equal(const both &b, void *d_cached)
+static void all_features_are_equal(const both &b)
 {
-    features_are_equal(b, 0, b.want.n_regions, d_cached);
+    features_are_equal(b, 0, b.want.n_regions);
     if (b.want.n_regions < 2) return;
     const uint32_t first = (uint32_t)check_pick(b.want.n_regions);
-    features_are_equal(b, first, 1 + (uint32_t)check_pick(b.want.n_regions - first), d_cached);
+    features_are_equal(b, first, 1 + (uint32_t)check_pick(b.want.n_regions - first));
 }
 
 static int64_t most_scratch(const qfz_rule *rule, int32_t h, int32_t w)
@@ -334,15 +322,14 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     char *const d_memory = device_room<char>((int64_t)bytes);
     carve = qfz_carve{d_memory, 0};
     qfz_gpu_regions_take(&carve, h, w, false, &b.got);
-    char *const d_cached = device_room<char>((int64_t)qfz_gpu_components_cached_bytes(h, w));
     char *const d_scratch = device_room<char>(most_scratch(rule, h, w));
     uint32_t *const d_root = device_room<uint32_t>(b.n_px);
-    MUST_DO(qfz_gpu_components_number(gpu, &b.up.image, rule, d_cached, d_scratch, &b.got));
+    MUST_DO(qfz_gpu_components_number(gpu, &b.up.image, rule, d_scratch, &b.got));
     MUST_DO(qfz_gpu_regions_border(gpu, true, d_scratch, &b.got));
     partitions_are_equal(b);
     counts_are_equal(b);
     labels_are_equal(b);
-    all_features_are_equal(b, qfz_gpu_regions_are_flat(rule) ? d_cached : NULL);
+    all_features_are_equal(b);
 
     MUST(cudaMemset(d_memory, 0x33, bytes));
     MUST(cudaDeviceSynchronize());
@@ -356,10 +343,9 @@ static void regions_are_equal(qfz_gpu *gpu, const qfz_image *image, const qfz_ru
     counts_are_equal(b);
     labels_are_equal(b);
     means_are_equal(b);
-    all_features_are_equal(b, NULL);
+    all_features_are_equal(b);
     cudaFree(d_memory);
     cudaFree(d_scratch);
-    cudaFree(d_cached);
     cudaFree(d_root);
     upload_free(&b.up);
     cpu->close(&b.worker, 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* component_blocks.cuh - the data of an image's blocks between linking (components.cu) and
- * labelling (component_labels.cu), and for flat_regions.cuh. Used inside components/ and by
- * flat_regions.
+ * labelling (component_labels.cu). Used inside components/.
  *
  * A block is SIDE x SIDE pixels. Its pixels are bits of words, 32 pixels of a row each; a thread
  * has one word. A run is a maximal series of joined pixels of one row of the block; it may pass
@@ -76,9 +75,8 @@ QFZ_DEVICE uint32_t px_of(const layout &at, const block_place &block, uint32_t p
            (uint32_t)(block.x + (int32_t)(place % SIDE));
 }
 
-/* Carves the arrays: starts, valid, runs and n_runs from `cached`, seams and ring from `carve`,
- * which may be the same. parent and inner stay NULL. */
-layout qfz_blocks_take(qfz_carve *cached, qfz_carve *carve, int32_t h, int32_t w);
+/* Carves the arrays; parent and inner stay NULL. */
+layout qfz_blocks_take(qfz_carve *carve, int32_t h, int32_t w);
 
 /* The first pixels of regions, as bits, and the number of them before each row of a block in raster
  * order, which gives region numbers. row_of(): the index of row y of a block in `before`. */
@@ -92,8 +90,6 @@ QFZ_DEVICE int64_t row_of(const layout &at, const block_place &block, uint32_t y
 {
     return (int64_t)(block.y + (int32_t)y) * at.blocks_w + block.x / SIDE;
 }
-
-firsts_view qfz_firsts_take(qfz_carve *cached, const layout *at);
 
 /* True if values are compared as they are read: one band, and no edge levels from elsewhere.
  * Otherwise a plane of joins (image.cuh) is made first. */

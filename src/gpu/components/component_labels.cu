@@ -198,7 +198,7 @@ static qfz_status link_image(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
 size_t qfz_gpu_components_bytes(const qfz_rule *rule, int32_t h, int32_t w)
 {
     qfz_carve carve = {};
-    (void)qfz_blocks_take(&carve, &carve, h, w);
+    (void)qfz_blocks_take(&carve, h, w);
     (void)take_joins(&carve, rule, h, w);
     return carve.used;
 }
@@ -207,7 +207,7 @@ qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
                               void *d_scratch, uint32_t *d_root)
 {
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
-    layout at = qfz_blocks_take(&carve, &carve, image->h, image->w);
+    layout at = qfz_blocks_take(&carve, image->h, image->w);
     uint8_t *const d_joins = take_joins(&carve, rule, image->h, image->w);
     at.parent = d_root;
     QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
@@ -215,60 +215,50 @@ qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     return write_px(gpu, at, roots_out{}, d_root);
 }
 
-firsts_view qfz_firsts_take(qfz_carve *cached, const layout *at)
+namespace
 {
+/* The memory of numbering. */
+struct number_room {
+    layout at;
+    uint8_t *joins; /* NULL where values are compared as they are read */
     firsts_view firsts;
-    firsts.n = (int64_t)at->n_blocks * SIDE;
-    qfz_carve_take(cached, &firsts.bits, (int64_t)at->n_blocks * WORDS);
-    qfz_carve_take(cached, &firsts.before, firsts.n + 1);
-    return firsts;
-}
+    uint32_t *counts; /* of first pixels, by row */
+    void *scan;
+};
+} // namespace
 
-/* Carves what numbering needs besides: the union-find forest, the counts of first pixels, and the
- * scratch memory of their prefix sum. */
-static uint32_t *take_counts(qfz_carve *carve, layout *at, int64_t n, void **scan)
+static number_room take_numbers(qfz_carve *carve, const qfz_rule *rule, int32_t h, int32_t w)
 {
-    uint32_t *counts;
-    qfz_carve_take(carve, &at->parent, (int64_t)at->h * at->w);
-    qfz_carve_take(carve, &counts, n + 1);
-    *scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n + 1));
-    return counts;
-}
-
-size_t qfz_gpu_components_cached_bytes(int32_t h, int32_t w)
-{
-    qfz_carve cached = {}, carve = {};
-    const layout at = qfz_blocks_take(&cached, &carve, h, w);
-    (void)qfz_firsts_take(&cached, &at);
-    return cached.used;
+    number_room room;
+    room.at = qfz_blocks_take(carve, h, w);
+    room.joins = take_joins(carve, rule, h, w);
+    room.firsts.n = (int64_t)room.at.n_blocks * SIDE;
+    qfz_carve_take(carve, &room.firsts.bits, (int64_t)room.at.n_blocks * WORDS);
+    qfz_carve_take(carve, &room.firsts.before, room.firsts.n + 1);
+    qfz_carve_take(carve, &room.at.parent, (int64_t)h * w);
+    qfz_carve_take(carve, &room.counts, room.firsts.n + 1);
+    room.scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(room.firsts.n + 1));
+    room.at.inner = room.firsts.bits;
+    return room;
 }
 
 size_t qfz_gpu_components_number_bytes(const qfz_rule *rule, int32_t h, int32_t w)
 {
-    qfz_carve cached = {}, carve = {};
-    void *scan;
-    layout at = qfz_blocks_take(&cached, &carve, h, w);
-    (void)take_joins(&carve, rule, h, w);
-    (void)take_counts(&carve, &at, qfz_firsts_take(&cached, &at).n, &scan);
+    qfz_carve carve = {};
+    (void)take_numbers(&carve, rule, h, w);
     return carve.used;
 }
 
 qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                                     void *d_cached, void *d_scratch,
-                                     const qfz_gpu_regions *regions)
+                                     void *d_scratch, const qfz_gpu_regions *regions)
 {
-    qfz_carve cached = {static_cast<char *>(d_cached), 0},
-              carve = {static_cast<char *>(d_scratch), 0};
-    void *scan;
-    layout at = qfz_blocks_take(&cached, &carve, image->h, image->w);
-    uint8_t *const d_joins = take_joins(&carve, rule, image->h, image->w);
-    const firsts_view firsts = qfz_firsts_take(&cached, &at);
-    uint32_t *const d_counts = take_counts(&carve, &at, firsts.n, &scan);
+    qfz_carve carve = {static_cast<char *>(d_scratch), 0};
+    const number_room room = take_numbers(&carve, rule, image->h, image->w);
+    const firsts_view &firsts = room.firsts;
     const labels_out out = {firsts, regions->d_first, regions->d_spans, regions->d_n};
-    at.inner = firsts.bits;
-    QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
+    QFZ_TRY(link_image(gpu, image, rule, room.joins, &room.at));
     QFZ_TRY(qfz_gpu_fill(gpu, regions->d_spans, 0, qfz_gpu_region_words(regions)));
-    QFZ_TRY(flatten_ring<true>(gpu, at, firsts, d_counts));
-    QFZ_TRY(qfz_gpu_scan(gpu, scan, d_counts, firsts.before, firsts.n + 1));
-    return write_px(gpu, at, out, regions->d_label);
+    QFZ_TRY(flatten_ring<true>(gpu, room.at, firsts, room.counts));
+    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.counts, firsts.before, firsts.n + 1));
+    return write_px(gpu, room.at, out, regions->d_label);
 }

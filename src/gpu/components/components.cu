@@ -147,17 +147,17 @@ bool qfz_blocks_read_values(const qfz_rule *rule)
            rule->min_mass == 0;
 }
 
-layout qfz_blocks_take(qfz_carve *cached, qfz_carve *carve, int32_t h, int32_t w)
+layout qfz_blocks_take(qfz_carve *carve, int32_t h, int32_t w)
 {
     layout at = {};
     at.h = h;
     at.w = w;
     at.blocks_w = (w + SIDE - 1) / SIDE;
     at.n_blocks = at.blocks_w * ((h + SIDE - 1) / SIDE);
-    qfz_carve_take(cached, &at.starts, (int64_t)at.n_blocks * WORDS);
-    qfz_carve_take(cached, &at.valid, (int64_t)at.n_blocks * WORDS);
-    qfz_carve_take(cached, &at.runs, (int64_t)h * w + 7); /* codes are accessed eight at a time */
-    qfz_carve_take(cached, &at.n_runs, at.n_blocks);
+    qfz_carve_take(carve, &at.starts, (int64_t)at.n_blocks * WORDS);
+    qfz_carve_take(carve, &at.valid, (int64_t)at.n_blocks * WORDS);
+    qfz_carve_take(carve, &at.runs, (int64_t)h * w + 7); /* codes are accessed eight at a time */
+    qfz_carve_take(carve, &at.n_runs, at.n_blocks);
     qfz_carve_take(carve, &at.seams, (int64_t)at.n_blocks * 2 * SEAMS);
     qfz_carve_take(carve, &at.ring, (int64_t)at.n_blocks * RING);
     return at;

@@ -26,10 +26,7 @@ qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
 
 /* Numbers the regions of an image: fills *regions as qfz_gpu_components() and then
  * qfz_gpu_regions_number() would, in fewer passes over the pixels, except d_count, which is not
- * written. d_cached (qfz_gpu_components_cached_bytes()) receives the runs for flat_regions.cuh;
- * d_scratch has qfz_gpu_components_number_bytes(). */
-size_t qfz_gpu_components_cached_bytes(int32_t h, int32_t w);
+ * written. d_scratch has qfz_gpu_components_number_bytes(). */
 size_t qfz_gpu_components_number_bytes(const qfz_rule *rule, int32_t h, int32_t w);
 qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                                     void *d_cached, void *d_scratch,
-                                     const qfz_gpu_regions *regions);
+                                     void *d_scratch, const qfz_gpu_regions *regions);

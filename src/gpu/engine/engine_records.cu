@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_records.cu - the CUDA engine's records of regions, computed in parts that fit the worker's
- * memory: from the labels of pixels, from flat regions, or by HA4. */
+ * memory: from the labels of pixels, or by HA4. */
 #include "gpu/engine/worker.cuh"
-#include "gpu/features/flat_regions.cuh"
 #include "core/record.h"
 
 enum { RECORDS_AT_LEAST = 64 };
@@ -17,44 +16,23 @@ size_t qfz_records_least_bytes(const qfz_rule *rule)
     return RECORDS_AT_LEAST * record_bytes(rule);
 }
 
-/* True if features can come from flat regions; the records then have a buffer of their own. */
-static bool has_flat_regions(const qfz_worker *worker)
-{
-    const qfz_worker_spec *const spec = &worker->spec;
-    return spec->kind == QFZ_COMPONENTS && !worker->regions.published &&
-           qfz_gpu_regions_are_flat(spec->rule);
-}
-
-void qfz_records_carve(qfz_worker *worker, qfz_carve *carve)
-{
-    const qfz_worker_spec *const spec = &worker->spec;
-    qfz_region_room *const room = &worker->regions;
-    const size_t n = (size_t)spec->max_h * (size_t)spec->max_w;
-    const size_t least = qfz_records_least_bytes(spec->rule);
-    if (!has_flat_regions(worker)) return;
-    room->records_bytes = n > least ? n : least;
-    room->d_records = (uint64_t *)qfz_carve_bytes(carve, room->records_bytes);
-}
-
 namespace
 {
 /* Requested records: those of regions from number `first` on. */
 typedef struct request {
     qfz_box box;
     uint32_t first;
-    uint64_t *records;   /* on the host; NULL: the records stay on the device */
-    uint32_t first_flat; /* fetch_flats(): the first region in d_work */
+    uint64_t *records; /* on the host; NULL: the records stay on the device */
 } request;
 } // namespace
 
 typedef qfz_status (*part_fn)(qfz_worker *worker, const request *part, uint32_t n);
 
-/* Calls fn for n regions in parts of at most room_bytes / bytes regions. */
-static qfz_status in_parts(qfz_worker *worker, const request *all, uint32_t n, size_t room_bytes,
-                           size_t bytes, part_fn fn)
+/* Calls fn for n regions in parts whose records fit d_work. */
+static qfz_status in_parts(qfz_worker *worker, const request *all, uint32_t n, part_fn fn)
 {
-    const size_t most = room_bytes / bytes;
-    const size_t words = record_bytes(worker->spec.rule) / sizeof *all->records;
+    const size_t bytes = record_bytes(worker->spec.rule), words = bytes / sizeof *all->records;
+    const size_t most = worker->regions.work_bytes / bytes;
     request next = *all;
     if (n > 0 && most == 0)
         return qfz_fail(worker->gpu.err, QFZ_ENOMEM,
@@ -68,58 +46,18 @@ static qfz_status in_parts(qfz_worker *worker, const request *all, uint32_t n, s
     return QFZ_OK;
 }
 
-static qfz_status fetch_records(qfz_worker *worker, const request *part, uint32_t n,
-                                uint64_t *d_records)
+static qfz_status gather_pixels(qfz_worker *worker, const request *part, uint32_t n)
 {
     qfz_region_room *const room = &worker->regions;
     const size_t bytes = record_bytes(worker->spec.rule);
+    uint64_t *const d_records = (uint64_t *)room->d_work;
+    QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, part->box,
+                                    room->areas, part->first, n, d_records));
+    if (!part->records) return QFZ_OK;
     QFZ_TRY(qfz_gpu_regions_name_records(&worker->gpu, &room->on_device, room->n_border_regions,
                                          room->d_name, part->first, n,
                                          (int)(bytes / sizeof *d_records), d_records));
     return qfz_worker_down(worker, part->records, d_records, n * bytes);
-}
-
-/* Downloads records of the flat regions in d_work. */
-static qfz_status fetch_flats(qfz_worker *worker, const request *part, uint32_t n)
-{
-    qfz_region_room *const room = &worker->regions;
-    const qfz_gpu_flat_region *const d_flats = (const qfz_gpu_flat_region *)room->d_work;
-    QFZ_TRY(qfz_gpu_flat_regions_records(
-        &worker->gpu, &worker->image, &room->on_device, part->box, room->areas.same,
-        d_flats + (part->first - part->first_flat), part->first, n, room->d_records));
-    return fetch_records(worker, part, n, room->d_records);
-}
-
-static qfz_status gather_flats(qfz_worker *worker, const request *part, uint32_t n)
-{
-    qfz_region_room *const room = &worker->regions;
-    request flats = *part;
-    flats.first_flat = part->first;
-    QFZ_TRY(qfz_gpu_flat_regions_gather(&worker->gpu, worker->image.h, worker->image.w,
-                                        room->d_cached, &room->on_device, part->first, n,
-                                        (qfz_gpu_flat_region *)room->d_work));
-    return part->records ? in_parts(worker, &flats, n, room->records_bytes,
-                                    record_bytes(worker->spec.rule), fetch_flats)
-                         : QFZ_OK;
-}
-
-static qfz_status gather_pixels(qfz_worker *worker, const request *part, uint32_t n)
-{
-    qfz_region_room *const room = &worker->regions;
-    uint64_t *const d_records = (uint64_t *)room->d_work;
-    QFZ_TRY(qfz_gpu_gather_features(&worker->gpu, &room->on_device, &worker->image, part->box,
-                                    room->areas, part->first, n, d_records));
-    return part->records ? fetch_records(worker, part, n, d_records) : QFZ_OK;
-}
-
-static qfz_status gather_records(qfz_worker *worker, const request *all, uint32_t n)
-{
-    const qfz_region_room *const room = &worker->regions;
-    if (room->d_records && has_flat_regions(worker) && !room->areas.d_row)
-        return in_parts(worker, all, n, room->work_bytes, sizeof(qfz_gpu_flat_region),
-                        gather_flats);
-    return in_parts(worker, all, n, room->work_bytes, record_bytes(worker->spec.rule),
-                    gather_pixels);
 }
 
 /* Uploads the weights of rows, unless all rows have the same weight. */
@@ -139,11 +77,11 @@ qfz_status qfz_regions_features(qfz_worker *worker, qfz_box box, const uint64_t 
                                 uint32_t first_region, uint32_t n, uint64_t *records,
                                 qfz_error *err)
 {
-    const request all = {box, first_region, records, 0};
+    const request all = {box, first_region, records};
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(qfz_regions_need_names(worker));
     QFZ_TRY(send_areas(worker, row_area));
-    return gather_records(worker, &all, n);
+    return in_parts(worker, &all, n, gather_pixels);
 }
 
 /* ---- Timed parts ----------------------------------------------------------------------------- */
@@ -161,7 +99,7 @@ static request whole_tile(qfz_worker *worker)
 qfz_status qfz_records_of_regions(qfz_worker *worker)
 {
     const request all = whole_tile(worker);
-    return gather_records(worker, &all, worker->regions.n_regions);
+    return in_parts(worker, &all, worker->regions.n_regions, gather_pixels);
 }
 
 /* HA4's records, which need no labels; d_label holds the map from segments to regions. */
@@ -181,6 +119,5 @@ qfz_status qfz_records_of_segments(qfz_worker *worker)
     QFZ_TRY(qfz_gpu_ha4_regions(&worker->gpu, &room->segments, room->d_cached, regions->d_label,
                                 regions->d_n));
     QFZ_TRY(qfz_worker_down(worker, &room->n_regions, regions->d_n, sizeof room->n_regions));
-    return in_parts(worker, &all, room->n_regions, room->work_bytes,
-                    record_bytes(worker->spec.rule), gather_segments);
+    return in_parts(worker, &all, room->n_regions, gather_segments);
 }

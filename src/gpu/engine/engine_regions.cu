@@ -59,7 +59,6 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     qfz_carve_take(carve, &room->d_name, n);
     room->work_bytes = work_bytes(spec, n);
     room->d_work = qfz_carve_bytes(carve, room->work_bytes);
-    qfz_records_carve(worker, carve);
 }
 
 /* Memory of QFZ_OMEGA.  Of the scratch memory of qfz_gpu_omega() only the roots stay; until the
@@ -96,7 +95,6 @@ void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve)
         return;
     }
     qfz_gpu_regions_take(carve, h, w, !by_blocks, &room->on_device);
-    if (by_blocks) room->d_cached = qfz_carve_bytes(carve, qfz_gpu_components_cached_bytes(h, w));
     if (room->published && room->method == QFZ_METHOD_HA4)
         room->d_cached = qfz_carve_bytes(carve, qfz_gpu_ha4_regions_bytes(h, w));
     qfz_carve first = *carve, second = *carve;
@@ -205,7 +203,7 @@ static qfz_status number_regions(qfz_worker *worker, const qfz_gpu_omega_exterio
     regions->w = worker->image.w;
     if (worker->spec.kind == QFZ_COMPONENTS && !room->published)
         return qfz_gpu_components_number(&worker->gpu, &worker->image, worker->spec.rule,
-                                         room->d_cached, room->d_scratch, regions);
+                                         room->d_scratch, regions);
     QFZ_TRY(find_roots(worker, exterior, QFZ_CONNECT_READ));
     return qfz_gpu_regions_number(&worker->gpu, room->d_root, room->d_number_scratch, regions);
 }

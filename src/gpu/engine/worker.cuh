@@ -28,7 +28,7 @@ typedef struct qfz_region_room {
     bool one_value;            /* all valid pixels that arrived have the same value ... */
     bool has_value;            /* ... and there was one, */
     char value[4];             /* this value */
-    void *d_cached;            /* features: runs of blocks, or what both steps of HA4 read */
+    void *d_cached;            /* features by HA4: what both steps read */
     qfz_gpu_regions on_device; /* QFZ_OMEGA: overlaps d_scratch */
 
     /* In use until the regions are numbered. */
@@ -45,8 +45,6 @@ typedef struct qfz_region_room {
     size_t pool_bytes;
     bool is_named;       /* d_name has the labels of this tile's regions ... */
     bool has_numbers;    /* ... which are those of d_row_start and d_border_label */
-    uint64_t *d_records; /* records_bytes bytes: records of the flat regions in d_work */
-    size_t records_bytes;
 
     qfz_gpu_areas areas; /* weights of pixels, for features */
     uint64_t *d_row_area;
@@ -208,9 +206,8 @@ qfz_status qfz_regions_paint_on_device(qfz_worker *worker, int band, const void 
                                        const void *invalid, qfz_error *err);
 qfz_status qfz_regions_work(qfz_worker *worker, qfz_part part);
 
-/* Records of regions (engine_records.cu): the least size of d_work; the buffer of flat regions. */
+/* Records of regions (engine_records.cu): the least size of d_work. */
 size_t qfz_records_least_bytes(const qfz_rule *rule);
-void qfz_records_carve(qfz_worker *worker, qfz_carve *carve);
 /* Computes the records of all regions, on the device: of numbered regions, or by HA4. */
 qfz_status qfz_records_of_regions(qfz_worker *worker);
 qfz_status qfz_records_of_segments(qfz_worker *worker);
