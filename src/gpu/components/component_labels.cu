@@ -87,10 +87,10 @@ static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
 template <typename OUT>
 static QFZ_DEVICE void label_runs(const layout &at, const block_place &block, uint32_t n_runs,
                                   const OUT &out, const typename OUT::in_thread &own,
-                                  const uint32_t (&before)[OUT::N_SUMS], block_runs *runs)
+                                  block_runs *runs)
 {
     /* bit k: the thread's k-th run is a root */
-    uint32_t roots = out.label_roots(at, block, n_runs, own, before, runs);
+    uint32_t roots = out.label_roots(at, block, n_runs, own, runs);
     __syncthreads();
     for (uint32_t run = threadIdx.x; run < n_runs; run += WORDS, roots >>= 1)
         if (!(roots & 1)) runs->label[run] = runs->label[runs->label[run]];
@@ -147,14 +147,12 @@ static __global__ void __launch_bounds__(WORDS)
     runs.valid[word] = at.valid[(int64_t)blockIdx.x * WORDS + word];
     out.prefetch(at, block, &own);
     load_codes(at.runs + block.runs, n_runs, &runs);
-    /* sums over earlier words, and over all: of run starts, and of what else the output counts */
-    uint32_t before[OUT::N_SUMS] = {(uint32_t)__popc(runs.starts[word])}, all[OUT::N_SUMS];
-    out.begin(at, block, &own, before);
-    qfz_sums_before<WORDS>(before, runs.sums, all);
-    runs.before[word] = before[0];
+    out.begin(at, block, &own);
+    uint32_t total;
+    runs.before[word] =
+        qfz_sum_before<WORDS>((uint32_t)__popc(runs.starts[word]), runs.sums, &total);
     __syncthreads();
-    label_runs(at, block, n_runs, out, own, before, &runs);
-    out.finish(at, block, n_runs, all, &runs);
+    label_runs(at, block, n_runs, out, own, &runs);
     if (aligned)
         write_fours<OUT>(at, block, runs, d_px);
     else

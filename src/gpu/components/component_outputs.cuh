@@ -2,10 +2,9 @@
 /* component_outputs.cuh - the outputs of component_labels.cu: roots, or labels of regions, and how
  * a block's runs receive them in shared memory. Included there only.
  *
- * An output has N_SUMS prefix sums over a block's threads, the first of which counts runs;
- * prefetch() starts the loads of what a thread needs from global memory, begin() uses them,
- * label_roots() labels the first runs of components and returns which of a thread's runs these are,
- * and finish() completes the output. */
+ * prefetch() starts the loads of what a thread needs from global memory, begin() uses them, and
+ * label_roots() labels the first runs of components and returns which of a thread's runs these
+ * are. */
 #pragma once
 
 #include "gpu/components/component_blocks.cuh"
@@ -24,24 +23,9 @@ QFZ_DEVICE uint32_t region_of(const layout &at, const firsts_view &firsts, uint3
 struct block_runs {
     uint32_t starts[WORDS], valid[WORDS];
     uint32_t before[WORDS]; /* runs that start in earlier words */
-    uint32_t sums[2 * WORDS / QFZ_WARP];
-    alignas(16) uint32_t label[RUNS]; /* codes, later labels, of runs; behind them a first_list */
+    uint32_t sums[WORDS / QFZ_WARP];
+    alignas(16) uint32_t label[RUNS]; /* codes, later labels, of runs */
 };
-
-/* The first pixels of a block's regions, in order, in the room behind the labels of its runs.
- * Stores of first pixels are thus to consecutive numbers, one row at a time. */
-struct first_list {
-    uint16_t *place;
-    uint32_t most;   /* the number of places that fit */
-    uint32_t *ahead; /* per word: region number minus index in place[] */
-};
-
-QFZ_DEVICE first_list list_behind(block_runs *runs, uint32_t n_runs)
-{
-    const uint32_t taken = (n_runs + 7) / 8 * 8, end = RUNS - WORDS;
-    return first_list{reinterpret_cast<uint16_t *>(runs->label + taken),
-                      taken < end ? 2 * (end - taken) : 0, runs->label + end};
-}
 
 enum { CODE_MASK = 0xffff };
 
@@ -67,26 +51,20 @@ QFZ_DEVICE uint32_t ring_root(const layout &at, uint32_t px)
 /* Output: roots. They overwrite the union-find forest in place. Other blocks read only words of
  * first pixels of components on a ring, and what is written there equals what they hold. */
 struct roots_out {
-    enum { INVALID = -1, N_SUMS = 1 };
+    enum { INVALID = -1 };
     struct in_thread {
     };
 
     QFZ_DEVICE void prefetch(const layout &, const block_place &, in_thread *) const
     {
     }
-    QFZ_DEVICE void begin(const layout &, const block_place &, in_thread *,
-                          uint32_t (&)[N_SUMS]) const
-    {
-    }
-    QFZ_DEVICE void finish(const layout &, const block_place &, uint32_t,
-                           const uint32_t (&)[N_SUMS], block_runs *) const
+    QFZ_DEVICE void begin(const layout &, const block_place &, in_thread *) const
     {
     }
 
     /* The loads from global memory for AT_ONCE runs overlap. */
     QFZ_DEVICE uint32_t label_roots(const layout &at, const block_place &block, uint32_t n_runs,
-                                    const in_thread &, const uint32_t (&)[N_SUMS],
-                                    block_runs *runs) const
+                                    const in_thread &, block_runs *runs) const
     {
         enum { AT_ONCE = 4 };
         uint32_t roots = 0;
@@ -112,7 +90,7 @@ struct roots_out {
 /* Output: labels, and the first pixels of regions. First pixels in a block have consecutive region
  * numbers in each row; only components on the ring that begin in other blocks need a look-up. */
 struct labels_out {
-    enum { INVALID = 0, N_SUMS = 2, RING_EACH = RING / WORDS };
+    enum { INVALID = 0, RING_EACH = RING / WORDS };
     struct in_thread {
         uint32_t firsts, region;                     /* first pixels in its word, and the region of
                                                       * the first one */
@@ -139,13 +117,11 @@ struct labels_out {
         }
     }
 
-    /* Counts first pixels, and looks up the labels of components that begin in other blocks. */
-    QFZ_DEVICE void begin(const layout &at, const block_place &block, in_thread *own,
-                          uint32_t (&counts)[N_SUMS]) const
+    /* Looks up the labels of components that begin in other blocks. */
+    QFZ_DEVICE void begin(const layout &at, const block_place &block, in_thread *own) const
     {
         const uint32_t word = threadIdx.x;
-        counts[1] = (uint32_t)__popc(own->firsts);
-        const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, counts[1], 1);
+        const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, (uint32_t)__popc(own->firsts), 1);
         if (word % 2) own->region += left;
         QFZ_EACH (k, RING_EACH) {
             if (own->place[k] == NO_PLACE) continue;
@@ -163,25 +139,18 @@ struct labels_out {
     }
 
     QFZ_DEVICE uint32_t label_roots(const layout &at, const block_place &block, uint32_t n_runs,
-                                    const in_thread &own, const uint32_t (&before)[N_SUMS],
-                                    block_runs *runs) const
+                                    const in_thread &own, block_runs *runs) const
     {
         const uint32_t word = threadIdx.x;
-        uint32_t region = own.region, i = before[1], roots = 0;
+        uint32_t region = own.region, roots = 0;
         for (uint32_t k = 0; k * WORDS + word < n_runs; k++)
             roots |= (runs->label[k * WORDS + word] & RUN_ROOT ? 1u : 0) << k;
         const uint32_t starts = runs->starts[word], last = runs->before[word] - 1;
-        const first_list list = list_behind(runs, n_runs);
         __syncthreads(); /* all codes have been read */
-        if (list.most) list.ahead[word] = region - i;
-        for (uint32_t rest = own.firsts; rest; rest &= rest - 1, region++, i++) {
+        for (uint32_t rest = own.firsts; rest; rest &= rest - 1, region++) {
             const int x = __ffs((int)rest) - 1;
-            const uint32_t place = word * QFZ_WARP + (uint32_t)x;
             runs->label[last + (uint32_t)__popc(starts & up_to(x))] = region + 1;
-            if (i < list.most)
-                list.place[i] = (uint16_t)place;
-            else
-                first_px[region] = px_of(at, block, place);
+            first_px[region] = px_of(at, block, word * QFZ_WARP + (uint32_t)x);
         }
         QFZ_EACH (k, RING_EACH) {
             const uint32_t place = own.place[k];
@@ -190,17 +159,5 @@ struct labels_out {
                        own.label[k]);
         }
         return roots;
-    }
-
-    /* Stores the listed first pixels. */
-    QFZ_DEVICE void finish(const layout &at, const block_place &block, uint32_t n_runs,
-                           const uint32_t (&all)[N_SUMS], block_runs *runs) const
-    {
-        const first_list list = list_behind(runs, n_runs);
-        const uint32_t n = min(all[1], list.most);
-        for (uint32_t i = threadIdx.x; i < n; i += WORDS) {
-            const uint32_t place = list.place[i];
-            first_px[list.ahead[place / QFZ_WARP] + i] = px_of(at, block, place);
-        }
     }
 };

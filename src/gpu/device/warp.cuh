@@ -31,42 +31,26 @@ QFZ_WARP_REDUCE(qfz_warp_min, __reduce_min_sync, min(value, other))
 QFZ_WARP_REDUCE(qfz_warp_max, __reduce_max_sync, max(value, other))
 QFZ_WARP_REDUCE(qfz_warp_or, __reduce_or_sync, value | other)
 
-/* N exclusive sums at once: values[i] becomes the sum of values[i] over the threads before this
- * one, totals[i] the sum over all threads.  All THREADS threads of the block call the function.
- * sums: N * THREADS / QFZ_WARP words of shared memory, in use until the next barrier. */
-template <int THREADS, int N>
-QFZ_DEVICE void qfz_sums_before(uint32_t (&values)[N], uint32_t *sums, uint32_t (&totals)[N])
-{
-    enum { WARPS = THREADS / QFZ_WARP };
-    const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
-    uint32_t sum[N];
-    QFZ_EACH (k, N) {
-        sum[k] = values[k];
-#pragma unroll
-        for (int step = 1; step < QFZ_WARP; step *= 2) {
-            const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, sum[k], step);
-            if (lane >= step) sum[k] += left;
-        }
-        if (lane == QFZ_WARP - 1) sums[k * WARPS + warp] = sum[k];
-    }
-    __syncthreads();
-    QFZ_EACH (k, N) {
-        uint32_t before = sum[k] - values[k];
-        totals[k] = 0;
-        QFZ_EACH (i, WARPS) {
-            if (i < warp) before += sums[k * WARPS + i];
-            totals[k] += sums[k * WARPS + i];
-        }
-        values[k] = before;
-    }
-}
-
-/* The same for one value. */
+/* The sum of value over the threads before this one; *total: over all threads.  All THREADS threads
+ * of the block call the function.  sums: THREADS / QFZ_WARP words of shared memory, in use until
+ * the next barrier. */
 template <int THREADS>
 QFZ_DEVICE uint32_t qfz_sum_before(uint32_t value, uint32_t *sums, uint32_t *total)
 {
-    uint32_t values[1] = {value}, totals[1];
-    qfz_sums_before<THREADS>(values, sums, totals);
-    *total = totals[0];
-    return values[0];
+    const int lane = (int)threadIdx.x % QFZ_WARP, warp = (int)threadIdx.x / QFZ_WARP;
+    uint32_t sum = value;
+#pragma unroll
+    for (int step = 1; step < QFZ_WARP; step *= 2) {
+        const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, sum, step);
+        if (lane >= step) sum += left;
+    }
+    if (lane == QFZ_WARP - 1) sums[warp] = sum;
+    __syncthreads();
+    uint32_t before = sum - value;
+    *total = 0;
+    QFZ_EACH (i, THREADS / QFZ_WARP) {
+        if (i < warp) before += sums[i];
+        *total += sums[i];
+    }
+    return before;
 }
