@@ -203,11 +203,6 @@ static qfz_status connect_all(qfz_gpu *gpu, const qfz_edge_reader<T> &reader, bo
     if (grid.y > 65535)
         return qfz_fail(gpu->err, QFZ_EARG, "GPU: a tree of a tile of %d rows; %d are the most",
                         (int)reader.h, 65535 * block::H);
-    if ((1 + N_DIRS) * (int64_t)reader.h * reader.w > UINT32_MAX)
-        return qfz_fail(gpu->err, QFZ_EARG,
-                        "GPU: a tree of a tile of %d x %d pixels has more than 2^32 nodes; choose "
-                        "smaller tiles",
-                        (int)reader.w, (int)reader.h);
     QFZ_TRY(qfz_launch(gpu, k_build<VERSION, N_DIRS, T>, grid, dim3(TREE_W, block::H),
                        (1 + N_DIRS) * block::N * sizeof(typename block::links::word), reader,
                        d_words));

@@ -4,7 +4,7 @@
 #include "gpu/device/edge_reader.cuh"
 #include "gpu/published/connect_parts.cuh"
 
-enum { THREADS = QFZ_CONNECT_THREADS, EACH = 4 };
+enum { THREADS = QFZ_CONNECT_THREADS };
 
 /* ---- The tree -------------------------------------------------------------------------------- */
 
@@ -49,23 +49,14 @@ static __global__ void __launch_bounds__(THREADS)
  * are done before. */
 static __global__ void __launch_bounds__(THREADS) k_flatten(qfz_connect_tree tree)
 {
-    const int64_t block = (int64_t)(gridDim.x - 1 - blockIdx.x) * EACH;
-    uint32_t node[EACH];
-    qfz_link link[EACH];
-    qfz_climber up[EACH];
-    QFZ_EACH (k, EACH) {
-        const int64_t i = (block + k) * THREADS + threadIdx.x;
-        node[k] = (uint32_t)(i < tree.n_nodes ? i : tree.n_nodes - 1);
-        link[k] = tree.links.get(node[k]);
-    }
-    QFZ_EACH (k, EACH)
-        up[k] = qfz_start(tree.links, link[k].parent, link[k].level);
-    QFZ_EACH (k, EACH) {
-        if (link[k].parent == node[k]) continue;
-        qfz_climb(tree.links, up + k, link[k].level);
-        if (up[k].node != link[k].parent)
-            tree.links.put(node[k], qfz_link{up[k].node, link[k].level});
-    }
+    const int64_t i = qfz_connect_item();
+    if (i >= tree.n_nodes) return;
+    const uint32_t node = (uint32_t)(tree.n_nodes - 1 - i);
+    const qfz_link link = tree.links.get(node);
+    if (link.parent == node) return;
+    qfz_climber up = qfz_start(tree.links, link.parent, link.level);
+    qfz_climb(tree.links, &up, link.level);
+    if (up.node != link.parent) tree.links.put(node, qfz_link{up.node, link.level});
 }
 
 static qfz_status insert_external(qfz_gpu *gpu, qfz_gpu_connect version,
@@ -90,8 +81,7 @@ qfz_status qfz_connect_build(qfz_gpu *gpu, qfz_gpu_connect version, const qfz_gp
     QFZ_TRY(qfz_gpu_connect_trees(gpu, version, edges, alpha_level, is_local, d_links));
     if (external && !is_local) QFZ_TRY(insert_external(gpu, version, external, tree));
     if (last < QFZ_CONNECT_FLATTEN) return QFZ_OK;
-    return qfz_launch(gpu, k_flatten, dim3(qfz_launch_blocks(tree->n_nodes, THREADS * EACH)),
-                      dim3(THREADS), 0, *tree);
+    return qfz_connect_launch(gpu, k_flatten, tree->n_nodes, *tree);
 }
 
 /* ---- The ring -------------------------------------------------------------------------------- */

@@ -181,34 +181,15 @@ static qfz_status qfz_join_tiles(qfz_gpu *gpu, const SOURCE &source, const qfz_l
 
 /* ---- The last kernel ------------------------------------------------------------------------- */
 
-enum { QFZ_UPDATE_BLOCK = 256, QFZ_UPDATE_EACH = 4 };
-
-/* root[p] = root of p, for several pixels a thread, so that the walks overlap. A value that another
- * thread has stored is a root already and ends a walk sooner. */
-static __global__ void __launch_bounds__(QFZ_UPDATE_BLOCK) k_update(int64_t n_px, uint32_t *root)
+/* root[p] = root of p. A value that another thread has stored is a root already and ends a walk
+ * sooner. */
+static __global__ void __launch_bounds__(QFZ_LINE_BLOCK) k_update(int64_t n_px, uint32_t *root)
 {
-    const int64_t first = (int64_t)blockIdx.x * (QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH) + threadIdx.x;
-    uint32_t found[QFZ_UPDATE_EACH];
-    QFZ_EACH (i, QFZ_UPDATE_EACH) {
-        const int64_t p = first + i * QFZ_UPDATE_BLOCK;
-        found[i] = p < n_px ? root[p] : QFZ_NONE;
-    }
-    for (bool more = true; more;) {
-        more = false;
-        QFZ_EACH (i, QFZ_UPDATE_EACH) {
-            if (found[i] == QFZ_NONE) continue;
-            const uint32_t up = root[found[i]];
-            more |= up != found[i];
-            found[i] = up;
-        }
-    }
-    QFZ_EACH (i, QFZ_UPDATE_EACH)
-        if (found[i] != QFZ_NONE) root[first + i * QFZ_UPDATE_BLOCK] = found[i];
+    const int64_t p = (int64_t)blockIdx.x * QFZ_LINE_BLOCK + threadIdx.x;
+    if (p < n_px && root[p] != QFZ_NONE) root[p] = qfz_find<qfz_in_cache>(root, (uint32_t)p);
 }
 
 static inline qfz_status qfz_find_roots(qfz_gpu *gpu, int64_t n_px, uint32_t *d_root)
 {
-    return qfz_launch(gpu, k_update,
-                      dim3(qfz_launch_blocks(n_px, QFZ_UPDATE_BLOCK * QFZ_UPDATE_EACH)),
-                      dim3(QFZ_UPDATE_BLOCK), 0, n_px, d_root);
+    return qfz_launch_each(gpu, k_update, n_px, QFZ_LINE_BLOCK, n_px, d_root);
 }
