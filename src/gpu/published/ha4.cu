@@ -224,29 +224,25 @@ static QFZ_DEVICE four_px read_four(const qfz_row_bits<WORD> *bits, int32_t y, i
     return {valid & ~joined, joined};
 }
 
-/* Algorithm 5: relabeling. MOST_STARTS of four pixels can begin a run, 2 in a foreground. A walk
- * passes starts only; a root that another warp has stored there ends the walk sooner. */
-template <typename WORD, int MOST_STARTS>
+/* Algorithm 5: relabeling. A walk passes starts only; a root that another warp has stored there
+ * ends the walk sooner. */
+template <typename WORD>
 static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
     k_relabel(const qfz_row_bits<WORD> *__restrict__ bits, int32_t w, uint32_t n_pieces,
               uint32_t n_warps, bool aligned, uint32_t *root)
 {
-    enum { EACH = RELABEL_PX / MOST_STARTS };
     const uint32_t at = blockIdx.x * RELABEL_WARPS + threadIdx.y;
     if (at >= n_warps) return;
     const int32_t y = (int32_t)(at / n_pieces);
     const int32_t x = (int32_t)((at % n_pieces * QFZ_WARP + threadIdx.x) * RELABEL_PX);
     const four_px px = read_four(bits, y, x, w);
     uint32_t *const out = root + ((int64_t)y * w + x);
-    uint32_t found[MOST_STARTS];
-    QFZ_EACH (i, MOST_STARTS) {
-        const unsigned here = px.starts >> i * EACH & ((1u << EACH) - 1);
-        found[i] =
-            here ? (uint32_t)y * (uint32_t)w + (uint32_t)(x + i * EACH) + (here >> 1) : QFZ_NONE;
-    }
+    uint32_t found[RELABEL_PX];
+    QFZ_EACH (i, RELABEL_PX)
+        found[i] = px.starts >> i & 1 ? (uint32_t)y * (uint32_t)w + (uint32_t)(x + i) : QFZ_NONE;
     for (bool more = true; more;) {
         more = false;
-        QFZ_EACH (i, MOST_STARTS) {
+        QFZ_EACH (i, RELABEL_PX) {
             if (found[i] == QFZ_NONE) continue;
             const uint32_t up = root[found[i]];
             more |= up != found[i];
@@ -257,13 +253,13 @@ static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
      * pixels are not all in one run that began before that lane; lane 0 is such a lane. */
     uint32_t last = QFZ_NONE;
     QFZ_EACH (i, RELABEL_PX)
-        if (!(px.joined >> i & 1)) last = px.starts >> i & 1 ? found[i / EACH] : QFZ_NONE;
+        if (!(px.joined >> i & 1)) last = found[i];
     const unsigned stops = __ballot_sync(QFZ_ALL_LANES, px.joined != 15);
     const unsigned left = stops & ((1u << threadIdx.x) - 1);
     uint32_t label = __shfl_sync(QFZ_ALL_LANES, last, left ? 31 - __clz((int)left) : 0);
     uint32_t labels[RELABEL_PX];
     QFZ_EACH (i, RELABEL_PX) {
-        if (!(px.joined >> i & 1)) label = px.starts >> i & 1 ? found[i / EACH] : QFZ_NONE;
+        if (!(px.joined >> i & 1)) label = found[i];
         labels[i] = label;
     }
     if (aligned && x < w) {
@@ -298,14 +294,14 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_segments *in, qfz_row_
     });
 }
 
-template <typename WORD, int MOST_STARTS>
+template <typename WORD>
 static qfz_status relabel(qfz_gpu *gpu, int32_t h, int32_t w, const qfz_row_bits<WORD> *d_bits,
                           uint32_t *d_root)
 {
     const uint32_t n_pieces = qfz_launch_blocks(w, QFZ_WARP * RELABEL_PX);
     const uint32_t n = (uint32_t)h * n_pieces;
     const bool aligned = w % RELABEL_PX == 0 && (uintptr_t)d_root % sizeof(uint4) == 0;
-    return qfz_launch(gpu, k_relabel<WORD, MOST_STARTS>, dim3(qfz_launch_blocks(n, RELABEL_WARPS)),
+    return qfz_launch(gpu, k_relabel<WORD>, dim3(qfz_launch_blocks(n, RELABEL_WARPS)),
                       dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, w, n_pieces, n, aligned, d_root);
 }
 
@@ -314,8 +310,7 @@ static qfz_status label(qfz_gpu *gpu, const qfz_gpu_segments *in, void *d_scratc
 {
     qfz_row_bits<WORD> *const d_bits = static_cast<qfz_row_bits<WORD> *>(d_scratch);
     QFZ_TRY(make_forest<WORD>(gpu, in, d_bits, d_root));
-    if (in->d_values) return relabel<WORD, 4>(gpu, in->h, in->w, d_bits, d_root);
-    return relabel<WORD, 2>(gpu, in->h, in->w, d_bits, d_root);
+    return relabel(gpu, in->h, in->w, d_bits, d_root);
 }
 
 template <typename WORD> static size_t scratch_bytes(int32_t h, int32_t w)

@@ -156,67 +156,23 @@ template <typename T, int WHAT> struct favourite {
     }
 };
 
-/* Chunks whose regions are looked up together, since a look-up waits for one parent after the
- * other. The register limit leaves out 256 of a multiprocessor's threads: more threads hide more
- * latency than the spilled words cost. */
-enum { AHEAD = 4, GATHER_BLOCKS = (QFZ_SM_THREADS - 256) / (QFZ_WARP * WARPS) };
-static_assert(PIECE_CHUNKS % AHEAD == 0, "pieces are read so many chunks at a time");
-
-/* The chunks that a warp has loaded: pixels lane and lane + 32 of each. */
-template <typename T> struct ahead_room {
-    row_bits row[AHEAD];
-    uint32_t region[AHEAD][2][QFZ_WARP];
-    T value[AHEAD][2][QFZ_WARP];
-};
 } // namespace
 
-/* Finds the regions of starts of segments and of chunks. */
-static QFZ_DEVICE void look_up(const uint32_t *parent, uint32_t (&at)[AHEAD][2])
+/* The regions of starts of segments and of chunks, at the pixels lane and lane + 32. */
+static QFZ_DEVICE void look_up(const uint32_t *parent, uint32_t (&at)[2])
 {
-    for (bool more = true; more;) {
-        more = false;
-        QFZ_EACH (k, 2 * AHEAD) {
-            uint32_t &one = at[k / 2][k % 2];
-            if (one & QFZ_HA4_NUMBERED) continue;
-            one = __ldg(parent + one);
-            more |= !(one & QFZ_HA4_NUMBERED);
-        }
-    }
-}
-
-/* Loads the chunks c .. end - 1 of a row, at most AHEAD of them. */
-template <typename T, int WHAT>
-static QFZ_DEVICE void read_ahead(const row_bits *line, int32_t c, int32_t end, uint32_t base,
-                                  const uint32_t *parent, const T *plane, ahead_room<T> *into)
-{
-    const int lane = (int)threadIdx.x;
-    uint32_t at[AHEAD][2];
-    QFZ_EACH (k, AHEAD) {
-        const row_bits row = c + k < end ? line[c + k] : row_bits{0, 0};
-        const uint64_t starts = row.valid & (~row.joined | 1);
-        if (lane == 0) into->row[k] = row;
-        QFZ_EACH (i, 2) {
-            const int x = lane + i * QFZ_WARP;
-            const uint32_t px = base + (uint32_t)((c + k) * BITS + x);
-            at[k][i] = starts >> x & 1 ? px : QFZ_NONE;
-            if (WHAT & VALUES) into->value[k][i][lane] = row.valid >> x & 1 ? plane[px] : (T)0;
-        }
-    }
-    look_up(parent, at);
-    QFZ_EACH (k, 2 * AHEAD)
-        into->region[k / 2][k % 2][lane] = at[k / 2][k % 2] & ~QFZ_HA4_NUMBERED;
-    __syncwarp();
+    QFZ_EACH (i, 2)
+        while (!(at[i] & QFZ_HA4_NUMBERED))
+            at[i] = __ldg(parent + at[i]);
 }
 
 template <typename T, int WHAT>
-static __global__ void __launch_bounds__(QFZ_WARP *WARPS, GATHER_BLOCKS)
+static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
     k_gather(int32_t w, uint32_t n_pieces, uint32_t n_warps, const row_bits *__restrict__ bits,
              const uint32_t *__restrict__ parent, const T *__restrict__ plane, record_room room)
 {
-    __shared__ ahead_room<T> rooms[WARPS];
     const uint32_t at = blockIdx.x * WARPS + threadIdx.y;
     if (at >= n_warps) return;
-    ahead_room<T> *const ahead = &rooms[threadIdx.y];
     const int lane = (int)threadIdx.x;
     const int32_t y = (int32_t)(at / n_pieces), piece_x = (int32_t)(at % n_pieces) * PIECE;
     const int32_t n_chunks = qfz_n_chunks<uint64_t>(w), from = piece_x / BITS;
@@ -226,26 +182,29 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS, GATHER_BLOCKS)
     best.region = QFZ_NONE;
     best.own.clear();
 #pragma unroll 1
-    for (int32_t h = from * 2; h < end * 2; h++) {
-        const int k = h / 2 % AHEAD, i = h % 2;
-        if (h % (2 * AHEAD) == 0) {
-            __syncwarp(); /* all lanes have read the chunks before */
-            read_ahead<T, WHAT>(line, h / 2, end, (uint32_t)y * (uint32_t)w, parent, plane, ahead);
-        }
-        const row_bits row = ahead->row[k];
-        const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
-        if (!valid) continue;
-        const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
+    for (int32_t c = from; c < end; c++) {
+        const row_bits row = line[c];
         const uint64_t starts = row.valid & (~row.joined | 1);
-        const int x = lane + i * QFZ_WARP, start = x - min(x, qfz_start_distance(starts, x));
-        const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
-        const bool ends = valid >> lane & 1 & ~(joined >> lane >> 1);
-        ha4_part<T, WHAT> some;
-        some.set_place((uint32_t)(h * QFZ_WARP + lane - piece_x - distance),
-                       (uint32_t)distance + 1);
-        if (WHAT & VALUES) some.set_values(ahead->value[k][i][lane], distance);
-        best.take(room, y, piece_x, ends, ahead->region[k][start / QFZ_WARP][start % QFZ_WARP],
-                  some);
+        const uint32_t px = (uint32_t)y * (uint32_t)w + (uint32_t)(c * BITS + lane);
+        uint32_t region[2] = {starts >> lane & 1 ? px : QFZ_NONE,
+                              starts >> lane >> QFZ_WARP & 1 ? px + QFZ_WARP : QFZ_NONE};
+        look_up(parent, region);
+        QFZ_EACH (i, 2) {
+            const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
+            if (!valid) continue;
+            const uint32_t joined = (uint32_t)(row.joined >> i * QFZ_WARP);
+            const int x = lane + i * QFZ_WARP, start = x - min(x, qfz_start_distance(starts, x));
+            const int distance = min(lane, qfz_start_distance(valid & ~joined, lane));
+            const uint32_t first = __shfl_sync(QFZ_ALL_LANES, region[0], start % QFZ_WARP);
+            const uint32_t second = __shfl_sync(QFZ_ALL_LANES, region[1], start % QFZ_WARP);
+            const bool ends = valid >> lane & 1 & ~(joined >> lane >> 1);
+            ha4_part<T, WHAT> some;
+            some.set_place((uint32_t)(c * BITS + x - piece_x - distance), (uint32_t)distance + 1);
+            if (WHAT & VALUES)
+                some.set_values(valid >> lane & 1 ? plane[px + i * QFZ_WARP] : (T)0, distance);
+            best.take(room, y, piece_x, ends,
+                      (start < QFZ_WARP ? first : second) & ~QFZ_HA4_NUMBERED, some);
+        }
     }
     best.flush(room, y, piece_x);
 }
