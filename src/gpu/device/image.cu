@@ -2,22 +2,19 @@
 /* image.cu - planes of joins and of levels from the pixels of an image. */
 #include "gpu/device/image.cuh"
 
+#include "gpu/device/edge_reader.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/device/level.cuh"
 #include "gpu/device/pixel_type.cuh"
 
-/* A thread has FOUR pixels of a row; blocks loop over rows if the image is taller than the grid. */
-enum { FOUR = 4, BLOCK_W = 32, BLOCK_H = 8 };
-static const unsigned max_grid_y = 65535;
+enum { BLOCK = 256 };
 
 namespace
 {
 /* The image, as kernels read it. */
 struct plane_view {
-    int32_t h, w;
+    qfz_pixel_grid grid;
     int n_bands;
-    bool aligned; /* in all planes, four pixels of a row can be read or written at once */
-    const uint8_t *valid;
     const float *weights;
     const uint8_t *zeroed;
     const uint32_t *edges;
@@ -30,241 +27,105 @@ struct planes_out {
     uint32_t *levels;
 };
 
-template <typename T> struct alignas(sizeof(T) * FOUR) quad {
-    T px[FOUR];
-};
+/* The pixel of a thread, and the ends of its edges: pixels of the image, also where there is no
+ * edge; bit d of `edges`: there is an edge in direction d. */
+template <int DIRS> struct pixel_view {
+    int64_t n_px, p, end[DIRS];
+    uint32_t edges;
 
-/* Reads four values of a row, 0 beyond its end. */
-template <typename T>
-QFZ_DEVICE void load_four(const T *row, int32_t x, int32_t w, bool aligned, T four[FOUR])
-{
-    if (aligned) {
-        const quad<T> all = *reinterpret_cast<const quad<T> *>(row + x);
-        QFZ_EACH (i, FOUR)
-            four[i] = all.px[i];
-        return;
-    }
-    QFZ_EACH (i, FOUR)
-        four[i] = x + i < w ? row[x + i] : T(0);
-}
-
-/* The four pixels from column x on, and one pixel on either side. */
-template <typename T> struct row_part {
-    T px[FOUR + 2];
-
-    QFZ_DEVICE void load(const T *row, int32_t x, int32_t w, bool aligned)
+    QFZ_DEVICE explicit pixel_view(const qfz_pixel_grid &grid)
+        : n_px((int64_t)grid.h * grid.w), p((int64_t)blockIdx.x * BLOCK + threadIdx.x), edges(0)
     {
-        px[0] = x > 0 ? row[x - 1] : T(0);
-        px[FOUR + 1] = x + FOUR < w ? row[x + FOUR] : T(0);
-        load_four(row, x, w, aligned, px + 1);
+        const int32_t y = (int32_t)((uint32_t)p / (uint32_t)grid.w);
+        const int32_t x = (int32_t)((uint32_t)p % (uint32_t)grid.w);
+        QFZ_EACH (d, DIRS) {
+            const bool is = p < n_px && grid.has_edge(y, x, d);
+            end[d] = is ? p + qfz_step_y(d) * grid.w + qfz_step_x(d) : p;
+            edges |= (uint32_t)is << d;
+        }
     }
 };
 } // namespace
 
-/* Bit i: pixel x - 1 + i of row y is in the image and valid. */
-static QFZ_DEVICE uint32_t valid_bits(const plane_view &view, int32_t y, int32_t x)
-{
-    if (y >= view.h) return 0;
-    uint32_t there = 0;
-    QFZ_EACH (i, FOUR + 2)
-        there |= (x - 1 + i >= 0 && x - 1 + i < view.w ? 1u : 0) << i;
-    if (!view.valid) return there;
-    row_part<uint8_t> row;
-    uint32_t bits = 0;
-    row.load(view.valid + (int64_t)y * view.w, x, view.w, view.aligned);
-    QFZ_EACH (i, FOUR + 2)
-        bits |= (row.px[i] ? 1u : 0) << i;
-    return bits & there;
-}
-
-/* Bit i: pixel x + i has an edge in direction d.  from, to: valid_bits() of its row and of the row
- * below. */
-static QFZ_DEVICE uint32_t edge_bits(uint32_t from, uint32_t to, int d)
-{
-    const uint32_t ends = d == QFZ_RIGHT         ? from >> 2
-                          : d == QFZ_BELOW       ? to >> 1
-                          : d == QFZ_BELOW_RIGHT ? to >> 2
-                                                 : to;
-    return from >> 1 & ends & ((1u << FOUR) - 1);
-}
-
-/* levels[d * FOUR + i] = the level of the edge of pixel x + i in direction d, if it exists. */
-template <typename T, int DISTANCE, bool WEIGHTED, int DIRS>
-static QFZ_DEVICE void find_levels(const plane_view &view, const T *pixels, int32_t y, int32_t x,
-                                   uint32_t levels[DIRS * FOUR])
-{
-    typedef qfz_level<T, DISTANCE, WEIGHTED> level_of;
-    typename level_of::type sum[DIRS * FOUR];
-    QFZ_EACH (k, DIRS * FOUR)
-        sum[k] = typename level_of::type();
-    const T *row = pixels + (int64_t)y * view.w;
-    for (int band = 0; band < view.n_bands; band++, row += (int64_t)view.h * view.w) {
-        const float weight = WEIGHTED ? __ldg(view.weights + band) : 1.0f;
-        row_part<T> here, below;
-        if (WEIGHTED && weight == 0) continue;
-        here.load(row, x, view.w, view.aligned);
-        if (y + 1 < view.h)
-            below.load(row + view.w, x, view.w, view.aligned);
-        else
-            below = here;
-        QFZ_EACH (k, DIRS * FOUR) {
-            const int d = k / FOUR, i = 1 + k % FOUR;
-            const int dx = d == QFZ_BELOW ? 0 : d == QFZ_BELOW_LEFT ? -1 : 1;
-            const T there = d == QFZ_RIGHT ? here.px[i + 1] : below.px[i + dx];
-            sum[k] = level_of::fold(sum[k], here.px[i], there, weight);
-        }
-    }
-    QFZ_EACH (k, DIRS * FOUR)
-        levels[k] = level_of::end(sum[k]);
-}
-
-/* Sets the levels of edges that the image says have level 0. */
+/* Stores joins or levels of a pixel's edges, of levels[d] in direction d, or 0 where the image says
+ * so. */
 template <int DIRS>
-static QFZ_DEVICE void set_zeroed(const plane_view &view, int32_t y, int32_t x,
-                                  uint32_t levels[DIRS * FOUR])
+static QFZ_DEVICE void store(const plane_view &view, const planes_out &out,
+                             const pixel_view<DIRS> &at, const uint32_t levels[DIRS])
 {
-    row_part<uint8_t> row;
-    if (!view.zeroed) return;
-    row.load(view.zeroed + (int64_t)y * view.w, x, view.w, view.aligned);
-    QFZ_EACH (k, DIRS * FOUR)
-        if (row.px[1 + k % FOUR] >> k / FOUR & 1) levels[k] = 0;
-}
-
-/* Writes four values to a row of the output. */
-template <typename T>
-static QFZ_DEVICE void store_four(T *row, int32_t x, int32_t w, bool aligned, const T four[FOUR])
-{
-    if (aligned) {
-        quad<T> all;
-        QFZ_EACH (i, FOUR)
-            all.px[i] = four[i];
-        *reinterpret_cast<quad<T> *>(row + x) = all;
-        return;
-    }
-    QFZ_EACH (i, FOUR)
-        if (x + i < w) row[x + i] = four[i];
-}
-
-template <int DIRS>
-static QFZ_DEVICE void store_joins(const plane_view &view, const planes_out &out, int32_t y,
-                                   int32_t x, const uint32_t *levels)
-{
-    const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
-    uint8_t joins[FOUR];
-    QFZ_EACH (i, FOUR) {
-        uint32_t bits = from >> (1 + i) & 1 ? QFZ_JOIN_VALID : 0;
-        QFZ_EACH (d, DIRS)
-            if ((edge_bits(from, to, d) >> i & 1) && levels[d * FOUR + i] <= out.alpha_level)
-                bits |= 1u << d;
-        joins[i] = (uint8_t)bits;
-    }
-    store_four(out.joins + (int64_t)y * view.w, x, view.w, view.aligned, joins);
-}
-
-template <int DIRS>
-static QFZ_DEVICE void store_levels(const plane_view &view, const planes_out &out, int32_t y,
-                                    int32_t x, const uint32_t *levels)
-{
-    const uint32_t from = valid_bits(view, y, x), to = valid_bits(view, y + 1, x);
+    const uint32_t zeroed = view.zeroed ? view.zeroed[at.p] : 0;
+    uint32_t joins = !view.grid.valid || view.grid.valid[at.p] ? QFZ_JOIN_VALID : 0;
     QFZ_EACH (d, DIRS) {
-        uint32_t four[FOUR];
-        QFZ_EACH (i, FOUR)
-            four[i] = edge_bits(from, to, d) >> i & 1 ? levels[d * FOUR + i] : QFZ_NONE;
-        store_four(out.levels + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned, four);
+        const bool is = at.edges >> d & 1;
+        const uint32_t level = zeroed >> d & 1 ? 0 : levels[d];
+        joins |= (uint32_t)(is && level <= out.alpha_level) << d;
+        if (out.levels) out.levels[d * at.n_px + at.p] = is ? level : QFZ_NONE;
     }
-}
-
-/* Calls work(y, x) for each group of four pixels of this thread. */
-template <typename WORK> static QFZ_DEVICE void walk(const plane_view &view, const WORK &work)
-{
-    const int32_t x = (int32_t)(blockIdx.x * BLOCK_W + threadIdx.x) * FOUR;
-    if (x >= view.w) return;
-    for (int32_t y = (int32_t)(blockIdx.y * BLOCK_H + threadIdx.y); y < view.h;
-         y += (int32_t)gridDim.y * BLOCK_H)
-        work(y, x);
-}
-
-template <int DIRS>
-static QFZ_DEVICE void store(const plane_view &view, const planes_out &out, int32_t y, int32_t x,
-                             uint32_t levels[DIRS * FOUR])
-{
-    set_zeroed<DIRS>(view, y, x, levels);
-    if (out.joins)
-        store_joins<DIRS>(view, out, y, x, levels);
-    else
-        store_levels<DIRS>(view, out, y, x, levels);
+    if (out.joins) out.joins[at.p] = (uint8_t)joins;
 }
 
 template <typename T, int DISTANCE, bool WEIGHTED, int DIRS>
-static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
+static __global__ void __launch_bounds__(BLOCK)
     k_find_edges(plane_view view, const T *__restrict__ pixels, planes_out out)
 {
-    walk(view, [&](int32_t y, int32_t x) {
-        uint32_t levels[DIRS * FOUR];
-        find_levels<T, DISTANCE, WEIGHTED, DIRS>(view, pixels, y, x, levels);
-        store<DIRS>(view, out, y, x, levels);
-    });
+    typedef qfz_level<T, DISTANCE, WEIGHTED> level_of;
+    const pixel_view<DIRS> at(view.grid);
+    typename level_of::type sum[DIRS];
+    uint32_t levels[DIRS];
+    if (at.p >= at.n_px) return;
+    QFZ_EACH (d, DIRS)
+        sum[d] = typename level_of::type();
+    for (int band = 0; band < view.n_bands; band++, pixels += at.n_px) {
+        const float weight = WEIGHTED ? __ldg(view.weights + band) : 1.0f;
+        if (WEIGHTED && weight == 0) continue;
+        QFZ_EACH (d, DIRS)
+            sum[d] = level_of::fold(sum[d], pixels[at.p], pixels[at.end[d]], weight);
+    }
+    QFZ_EACH (d, DIRS)
+        levels[d] = level_of::end(sum[d]);
+    store(view, out, at, levels);
 }
 
 /* From rule->edge_levels.  out.levels may be the same planes: a thread writes where it reads. */
 template <int DIRS>
-static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
-    k_take_levels(plane_view view, planes_out out)
+static __global__ void __launch_bounds__(BLOCK) k_take_levels(plane_view view, planes_out out)
 {
-    walk(view, [&](int32_t y, int32_t x) {
-        uint32_t levels[DIRS * FOUR];
-        QFZ_EACH (d, DIRS)
-            load_four(view.edges + ((int64_t)d * view.h + y) * view.w, x, view.w, view.aligned,
-                      levels + d * FOUR);
-        store<DIRS>(view, out, y, x, levels);
-    });
+    const pixel_view<DIRS> at(view.grid);
+    uint32_t levels[DIRS];
+    if (at.p >= at.n_px) return;
+    QFZ_EACH (d, DIRS)
+        levels[d] = view.edges[d * at.n_px + at.p];
+    store(view, out, at, levels);
 }
 
 /* Joins from rule->edge_bits: bit d of a pixel's value joins it in direction d (level 0). */
 template <int DIRS>
-static __global__ void __launch_bounds__(BLOCK_W *BLOCK_H)
+static __global__ void __launch_bounds__(BLOCK)
     k_find_edge_bits(plane_view view, const uint8_t *__restrict__ pixels, planes_out out)
 {
-    walk(view, [&](int32_t y, int32_t x) {
-        uint32_t levels[DIRS * FOUR];
-        row_part<uint8_t> own;
-        own.load(pixels + (int64_t)y * view.w, x, view.w, view.aligned);
-        QFZ_EACH (k, DIRS * FOUR)
-            levels[k] = own.px[1 + k % FOUR] >> k / FOUR & 1 ? 0 : QFZ_NONE;
-        store_joins<DIRS>(view, out, y, x, levels);
-    });
+    const pixel_view<DIRS> at(view.grid);
+    uint32_t levels[DIRS];
+    if (at.p >= at.n_px) return;
+    QFZ_EACH (d, DIRS)
+        levels[d] = pixels[at.p] >> d & 1 ? 0 : QFZ_NONE;
+    store(view, out, at, levels);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
-
-/* True if the plane starts at a multiple of the size of four pixels. */
-static bool is_aligned(const void *plane, size_t px_bytes)
-{
-    return reinterpret_cast<uintptr_t>(plane) % (FOUR * px_bytes) == 0;
-}
-
-static plane_view view_of(const qfz_gpu_image *image, const qfz_rule *rule, planes_out out)
-{
-    const uint8_t *const zeroed = rule->min_mass > 0 ? image->d_zeroed : NULL;
-    const bool aligned = image->w % FOUR == 0 &&
-                         is_aligned(image->d_pixels, qfz_type_bytes(image->type)) &&
-                         is_aligned(image->d_valid, 1) && is_aligned(zeroed, 1) &&
-                         is_aligned(image->d_edges, sizeof(uint32_t)) && is_aligned(out.joins, 1) &&
-                         is_aligned(out.levels, sizeof(uint32_t));
-    return plane_view{image->h,       image->w,         image->n_bands, aligned,
-                      image->d_valid, image->d_weights, zeroed,         image->d_edges};
-}
 
 /* Launches the one of two kernels that is for the rule's connectivity; from: pixels or nothing. */
 template <typename KERNEL, typename... FROM>
 static qfz_status launch_for(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                              planes_out out, KERNEL *four, KERNEL *eight, FROM... from)
 {
-    const unsigned rows = qfz_launch_blocks(image->h, BLOCK_H);
-    const dim3 grid(qfz_launch_blocks(image->w, BLOCK_W * FOUR),
-                    rows < max_grid_y ? rows : max_grid_y);
-    return qfz_launch(gpu, rule->connectivity == 8 ? eight : four, grid, dim3(BLOCK_W, BLOCK_H), 0,
-                      view_of(image, rule, out), from..., out);
+    const uint8_t *const zeroed = rule->min_mass > 0 && !rule->edge_bits ? image->d_zeroed : NULL;
+    const plane_view view = {{image->h, image->w, image->d_valid},
+                             image->n_bands,
+                             image->d_weights,
+                             zeroed,
+                             image->d_edges};
+    return qfz_launch_each(gpu, rule->connectivity == 8 ? eight : four,
+                           (int64_t)image->h * image->w, BLOCK, view, from..., out);
 }
 
 template <typename T, int DISTANCE, bool WEIGHTED>
@@ -359,18 +220,16 @@ bool qfz_gpu_edges_know_nan(const qfz_rule *rule)
     return form_of(rule) == QFZ_EDGES_F32;
 }
 
-enum { NAN_THREADS = 256 };
-
-static __global__ void __launch_bounds__(NAN_THREADS)
+static __global__ void __launch_bounds__(BLOCK)
     k_make_nan(const uint8_t *__restrict__ valid, int64_t n_px, float *pixels)
 {
-    const int64_t i = (int64_t)blockIdx.x * NAN_THREADS + threadIdx.x;
+    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     if (i < n_px && !valid[i]) pixels[i] = NAN;
 }
 
 qfz_status qfz_gpu_make_nan(qfz_gpu *gpu, const uint8_t *d_valid, int64_t n_px, float *d_pixels)
 {
-    return qfz_launch_each(gpu, k_make_nan, n_px, NAN_THREADS, d_valid, n_px, d_pixels);
+    return qfz_launch_each(gpu, k_make_nan, n_px, BLOCK, d_valid, n_px, d_pixels);
 }
 
 static uint32_t bias_of(qfz_type type)
@@ -404,13 +263,11 @@ qfz_status qfz_gpu_edges_make(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
 
 /* ---- Missing edges --------------------------------------------------------------------------- */
 
-enum { DROP_THREADS = 256 };
-
 template <typename T>
-static __global__ void __launch_bounds__(DROP_THREADS)
+static __global__ void __launch_bounds__(BLOCK)
     k_drop_missing(const uint32_t *__restrict__ edges, int64_t n, T *saliency)
 {
-    const int64_t i = (int64_t)blockIdx.x * DROP_THREADS + threadIdx.x;
+    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
     if (i < n && edges[i] == QFZ_NONE) saliency[i] = (T)QFZ_NONE;
 }
 
@@ -418,8 +275,8 @@ qfz_status qfz_gpu_drop_missing(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *
 {
     const int64_t n = (int64_t)edges->connectivity / 2 * edges->h * edges->w;
     if (qfz_gpu_is_narrow(edges))
-        return qfz_launch_each(gpu, k_drop_missing<uint16_t>, n, DROP_THREADS, edges->d_levels, n,
+        return qfz_launch_each(gpu, k_drop_missing<uint16_t>, n, BLOCK, edges->d_levels, n,
                                static_cast<uint16_t *>(d_saliency));
-    return qfz_launch_each(gpu, k_drop_missing<uint32_t>, n, DROP_THREADS, edges->d_levels, n,
+    return qfz_launch_each(gpu, k_drop_missing<uint32_t>, n, BLOCK, edges->d_levels, n,
                            static_cast<uint32_t *>(d_saliency));
 }
