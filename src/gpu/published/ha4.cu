@@ -6,17 +6,16 @@
  * segments, and first pixels of chunks inside one, have a parent, a pixel of the same region with a
  * lower index. Invariant: union by minimum makes each region's first pixel its root.
  *
- * Unlike the paper, the bits that the first kernel finds are stored for the others, and the last
- * kernel gives every lane four pixels: the input is read once, and roots are written 16 bytes at a
- * time. Memory traffic, bytes a pixel: the input; a quarter written and read for the bits; a parent
- * written and some read per segment; 4 written. */
+ * Unlike the paper, the bits that the first kernel finds are stored for the others: the input is
+ * read once. Memory traffic, bytes a pixel: the input; a quarter written and read for the bits; a
+ * parent written and some read per segment; 4 written. */
 #include "gpu/published/published.cuh"
 
 #include "gpu/device/launch.cuh"
 #include "gpu/published/segments.cuh"
 #include "gpu/device/union_find.cuh"
 
-enum { STRIP = 4, BORDER_WARPS = 4, RELABEL_WARPS = 4, RELABEL_PX = 4 };
+enum { STRIP = 4, BORDER_WARPS = 4, RELABEL_WARPS = 4 };
 
 namespace
 {
@@ -206,69 +205,35 @@ __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
     unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), 0, row, up);
 }
 
-/* A lane's four pixels in a row: the lane finds the roots of those that begin a run. */
-struct four_px {
-    unsigned starts, joined;
-};
-} // namespace
-
+/* Algorithm 5: relabeling, a warp for each chunk. A walk passes starts only; a root that another
+ * warp has stored there ends the walk sooner. */
 template <typename WORD>
-static QFZ_DEVICE four_px read_four(const qfz_row_bits<WORD> *bits, int32_t y, int32_t x, int32_t w)
+__global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
+    k_relabel(const qfz_row_bits<WORD> *__restrict__ bits, int32_t w, uint32_t n_warps,
+              uint32_t *root)
 {
-    enum { BITS = qfz_word<WORD>::BITS };
-    if (x >= w) return {0, 0};
-    const qfz_row_bits<WORD> row = bits[(int64_t)y * qfz_n_chunks<WORD>(w) + x / BITS];
-    const unsigned valid = (unsigned)(row.valid >> x % BITS) & 15;
-    unsigned joined = (unsigned)(row.joined >> x % BITS) & 15;
-    if (x % BITS == 0) joined &= 14; /* the first pixel of a chunk has a parent of its own */
-    return {valid & ~joined, joined};
-}
-
-/* Algorithm 5: relabeling. A walk passes starts only; a root that another warp has stored there
- * ends the walk sooner. */
-template <typename WORD>
-static __global__ void __launch_bounds__(QFZ_WARP *RELABEL_WARPS)
-    k_relabel(const qfz_row_bits<WORD> *__restrict__ bits, int32_t w, uint32_t n_pieces,
-              uint32_t n_warps, bool aligned, uint32_t *root)
-{
+    enum { BITS = qfz_word<WORD>::BITS, LANES = qfz_word<WORD>::LANES };
     const uint32_t at = blockIdx.x * RELABEL_WARPS + threadIdx.y;
     if (at >= n_warps) return;
-    const int32_t y = (int32_t)(at / n_pieces);
-    const int32_t x = (int32_t)((at % n_pieces * QFZ_WARP + threadIdx.x) * RELABEL_PX);
-    const four_px px = read_four(bits, y, x, w);
-    uint32_t *const out = root + ((int64_t)y * w + x);
-    uint32_t found[RELABEL_PX];
-    QFZ_EACH (i, RELABEL_PX)
-        found[i] = px.starts >> i & 1 ? (uint32_t)y * (uint32_t)w + (uint32_t)(x + i) : QFZ_NONE;
-    for (bool more = true; more;) {
-        more = false;
-        QFZ_EACH (i, RELABEL_PX) {
-            if (found[i] == QFZ_NONE) continue;
-            const uint32_t up = root[found[i]];
-            more |= up != found[i];
-            found[i] = up;
-        }
+    const int32_t n_chunks = qfz_n_chunks<WORD>(w), lane = (int32_t)threadIdx.x;
+    const int32_t y = (int32_t)(at / (uint32_t)n_chunks),
+                  x0 = (int32_t)(at % (uint32_t)n_chunks) * BITS;
+    const chunk<WORD> row = lone_chunk(bits, n_chunks, y, x0, w);
+    uint32_t found[LANES];
+    QFZ_EACH (i, LANES) {
+        const int x = lane + i * QFZ_WARP;
+        found[i] =
+            row.starts >> x & 1 ? qfz_find<qfz_in_cache>(root, row.base + (uint32_t)x) : QFZ_NONE;
     }
-    /* The root that continues from the left is that of the last pixel of the nearest lane whose
-     * pixels are not all in one run that began before that lane; lane 0 is such a lane. */
-    uint32_t last = QFZ_NONE;
-    QFZ_EACH (i, RELABEL_PX)
-        if (!(px.joined >> i & 1)) last = found[i];
-    const unsigned stops = __ballot_sync(QFZ_ALL_LANES, px.joined != 15);
-    const unsigned left = stops & ((1u << threadIdx.x) - 1);
-    uint32_t label = __shfl_sync(QFZ_ALL_LANES, last, left ? 31 - __clz((int)left) : 0);
-    uint32_t labels[RELABEL_PX];
-    QFZ_EACH (i, RELABEL_PX) {
-        if (!(px.joined >> i & 1)) label = found[i];
-        labels[i] = label;
+    QFZ_EACH (i, LANES) {
+        const int x = lane + i * QFZ_WARP, start = x - min(x, qfz_start_distance(row.starts, x));
+        uint32_t label = __shfl_sync(QFZ_ALL_LANES, found[0], start % QFZ_WARP);
+        const uint32_t second = __shfl_sync(QFZ_ALL_LANES, found[LANES - 1], start % QFZ_WARP);
+        if (start >= QFZ_WARP) label = second;
+        if (x0 + x < w) root[row.base + (uint32_t)x] = row.bits.valid >> x & 1 ? label : QFZ_NONE;
     }
-    if (aligned && x < w) {
-        *reinterpret_cast<uint4 *>(out) = make_uint4(labels[0], labels[1], labels[2], labels[3]);
-        return;
-    }
-    QFZ_EACH (i, RELABEL_PX)
-        if (x + i < w) out[i] = labels[i];
 }
+} // namespace
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
@@ -298,11 +263,9 @@ template <typename WORD>
 static qfz_status relabel(qfz_gpu *gpu, int32_t h, int32_t w, const qfz_row_bits<WORD> *d_bits,
                           uint32_t *d_root)
 {
-    const uint32_t n_pieces = qfz_launch_blocks(w, QFZ_WARP * RELABEL_PX);
-    const uint32_t n = (uint32_t)h * n_pieces;
-    const bool aligned = w % RELABEL_PX == 0 && (uintptr_t)d_root % sizeof(uint4) == 0;
+    const uint32_t n = (uint32_t)h * (uint32_t)qfz_n_chunks<WORD>(w);
     return qfz_launch(gpu, k_relabel<WORD>, dim3(qfz_launch_blocks(n, RELABEL_WARPS)),
-                      dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, w, n_pieces, n, aligned, d_root);
+                      dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, w, n, d_root);
 }
 
 template <typename WORD>
