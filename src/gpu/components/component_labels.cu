@@ -253,9 +253,8 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
     const number_room room = take_numbers(&carve, rule, image->h, image->w);
     const firsts_view &firsts = room.firsts;
-    const labels_out out = {firsts, regions->d_first, regions->d_spans, regions->d_n};
+    const labels_out out = {firsts, regions->d_first, regions->d_n};
     QFZ_TRY(link_image(gpu, image, rule, room.joins, &room.at));
-    QFZ_TRY(qfz_gpu_fill(gpu, regions->d_spans, 0, qfz_gpu_region_words(regions)));
     QFZ_TRY(flatten_ring<true>(gpu, room.at, firsts, room.counts));
     QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.counts, firsts.before, firsts.n + 1));
     return write_px(gpu, room.at, out, regions->d_label);

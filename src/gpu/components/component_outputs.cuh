@@ -98,7 +98,7 @@ struct labels_out {
                                                       * NO_PLACE */
     };
     firsts_view firsts;
-    uint32_t *first_px, *spans, *n_regions;
+    uint32_t *first_px, *n_regions;
 
     /* Starts loads whose results begin() uses; others can run meanwhile. */
     QFZ_DEVICE void prefetch(const layout &at, const block_place &block, in_thread *own) const
@@ -131,9 +131,7 @@ struct labels_out {
                 region_of(at, firsts, y / SIDE * (uint32_t)at.blocks_w + x / SIDE,
                           y % SIDE * SIDE + x % SIDE);
             own->label[k] = region + 1;
-            if (root != px_of(at, block, own->place[k])) continue;
-            own->place[k] = NO_PLACE;
-            atomicOr(spans + region / 32, 1u << region % 32);
+            if (root == px_of(at, block, own->place[k])) own->place[k] = NO_PLACE;
         }
         if (blockIdx.x == 0 && word == 0) *n_regions = firsts.before[firsts.n];
     }

@@ -15,7 +15,6 @@ typedef struct qfz_gpu_regions {
     uint32_t *d_label; /* h * w */
     uint32_t *d_first; /* per region: its first pixel, y * w + x; room for h * w */
     uint32_t *d_count; /* per region: number of pixels; room for h * w; NULL where not counted */
-    uint32_t *d_spans; /* bit r % 32 of word r / 32: region r may lie in several blocks */
     uint32_t *d_n; /* [0]: number of regions; [1]: number of border regions; [2 + y]: inner regions
                     * whose first pixel is in row y */
     uint32_t *d_border_region_of; /* per border region: its region; room for the ring */
@@ -23,8 +22,8 @@ typedef struct qfz_gpu_regions {
     qfz_border_region *d_border_regions; /* room for the ring */
     /* h + 1 words: the first region whose first pixel is in row y or below */
     uint32_t *d_row_first;
-    /* Bits as in d_spans: of border regions; after qfz_gpu_regions_name(), of the border regions
-     * that other tiles own. */
+    /* Bit r % 32 of word r / 32: r is a border region; after qfz_gpu_regions_name(), one that
+     * another tile owns. */
     uint32_t *d_marks;
 } qfz_gpu_regions;
 
@@ -45,7 +44,6 @@ static inline void qfz_gpu_regions_take(qfz_carve *carve, int32_t h, int32_t w, 
     qfz_carve_take(carve, &regions->d_first, n_px);
     regions->d_count = NULL;
     if (counted) qfz_carve_take(carve, &regions->d_count, n_px);
-    qfz_carve_take(carve, &regions->d_spans, qfz_gpu_region_words(regions));
     qfz_carve_take(carve, &regions->d_n, 2 + h);
     qfz_carve_take(carve, &regions->d_border_region_of, n_ring);
     qfz_carve_take(carve, &regions->d_ring_region, n_ring);

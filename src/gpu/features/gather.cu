@@ -58,16 +58,14 @@ static __global__ void __launch_bounds__(THREADS, 4)
                                   * hashes */
             continue;
         }
-        for (uint32_t first = 0; first < n_taken; first += THREADS) {
-            const uint32_t i = first + threadIdx.x;
-            out.put(b.t, i < n_taken ? b.taken[i] : (int)NO_ENTRY, block_y, block_x);
-        }
+        for (uint32_t i = threadIdx.x; i < n_taken; i += THREADS)
+            out.put(b.t, b.taken[i], block_y, block_x);
         if (!next_class(&wanted)) return;
         __syncthreads();
     }
 }
 
-/* ---- Clearing what several blocks add to ----------------------------------------------------- */
+/* ---- Clearing what blocks add to ------------------------------------------------------------- */
 
 template <typename T> static QFZ_DEVICE void clear_band(uint64_t *band)
 {
@@ -80,28 +78,17 @@ template <typename T> static QFZ_DEVICE void clear_band(uint64_t *band)
 }
 
 template <typename T>
-static __global__ void k_clear_records(const uint32_t *__restrict__ spans, uint32_t first_region,
-                                       uint32_t n, int n_bands, int record_words,
+static __global__ void k_clear_records(uint32_t n, int n_bands, int record_words,
                                        uint64_t *__restrict__ records)
 {
     enum { BAND_WORDS = digits_of<T>::SUM_WORDS + digits_of<T>::SQUARE_WORDS + 2 };
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
-        if (!spans_blocks(spans, first_region + i)) continue;
         uint64_t *const record = records + (int64_t)i * record_words;
         for (int k = 0; k < QFZ_HEAD_WORDS; k++)
             record[k] = k == QFZ_WORD_Y0 || k == QFZ_WORD_X0 ? (uint64_t)INT64_MAX : 0;
         for (int b = 0; b < n_bands; b++)
             clear_band<T>(record + QFZ_HEAD_WORDS + b * BAND_WORDS);
     }
-}
-
-static __global__ void k_clear_sums(const uint32_t *__restrict__ spans, uint32_t first_region,
-                                    uint32_t n, int words, uint64_t *__restrict__ sums)
-{
-    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS)
-        if (spans_blocks(spans, first_region + i))
-            for (int k = 0; k < words; k++)
-                sums[(int64_t)i * words + k] = 0;
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -132,8 +119,7 @@ static qfz_status gather(qfz_gpu *gpu, const qfz_gpu_regions *regions, const T *
 
 qfz_status qfz_gpu_gather_counts(qfz_gpu *gpu, const qfz_gpu_regions *regions)
 {
-    const count_out out = {regions->d_count, regions->d_spans};
-    QFZ_TRY(qfz_gpu_fill(gpu, regions->d_spans, 0, qfz_gpu_region_words(regions)));
+    const count_out out = {regions->d_count};
     return gather<uint8_t, HAS_COUNT>(gpu, regions, NULL, qfz_gpu_areas{}, 0, UINT32_MAX - 1, out);
 }
 
@@ -146,13 +132,10 @@ qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                const qfz_gpu_image *image, int band, uint32_t first_region,
                                uint32_t n, uint64_t *d_sums)
 {
-    const dim3 grid = qfz_launch_grid(gpu, n, THREADS, 32);
+    QFZ_TRY(qfz_gpu_fill(gpu, d_sums, 0, (int64_t)n * qfz_sum_words(image->type)));
     return qfz_with_type(gpu, image->type, [&](auto px) {
         typedef decltype(px) T;
-        const int words = digits_of<T>::SUM_WORDS;
-        const sums_out<T> out = {regions->d_spans, d_sums - (int64_t)first_region * words};
-        QFZ_TRY(qfz_launch(gpu, k_clear_sums, grid, dim3(THREADS), 0, regions->d_spans,
-                           first_region, n, words, d_sums));
+        const sums_out<T> out = {d_sums - (int64_t)first_region * digits_of<T>::SUM_WORDS};
         return gather<T, HAS_SUM>(gpu, regions, plane_of<T>(image, band), qfz_gpu_areas{},
                                   first_region, n, out);
     });
@@ -193,8 +176,7 @@ static qfz_status add_band(qfz_gpu *gpu, const wanted_records &wanted, int band)
     const int band_at = WHAT & HAS_COUNT ? 0 : QFZ_HEAD_WORDS + band * OUT::BAND_WORDS;
     uint64_t *const d_first =
         wanted.d_records - (int64_t)wanted.first_region * wanted.record_words + band_at;
-    const OUT out = {wanted.regions->d_spans, d_first,       wanted.record_words,
-                     wanted.box.y0,           wanted.box.x0, wanted.areas.same};
+    const OUT out = {d_first, wanted.record_words, wanted.box.y0, wanted.box.x0, wanted.areas.same};
     return gather<T, WHAT>(gpu, wanted.regions, plane_of<T>(wanted.image, band), wanted.areas,
                            wanted.first_region, wanted.n, out);
 }
@@ -203,8 +185,8 @@ template <typename T> static qfz_status features_of(qfz_gpu *gpu, const wanted_r
 {
     enum { BAND = HAS_SUM | HAS_SQUARES | HAS_ENDS, ALL = HAS_COUNT | HAS_PLACE | BAND };
     QFZ_TRY(qfz_launch(gpu, k_clear_records<T>, qfz_launch_grid(gpu, wanted.n, THREADS, 32),
-                       dim3(THREADS), 0, wanted.regions->d_spans, wanted.first_region, wanted.n,
-                       wanted.image->n_bands, wanted.record_words, wanted.d_records));
+                       dim3(THREADS), 0, wanted.n, wanted.image->n_bands, wanted.record_words,
+                       wanted.d_records));
     QFZ_TRY(wanted.areas.d_row ? (add_band<T, ALL | HAS_AREA>(gpu, wanted, 0))
                                : (add_band<T, ALL>(gpu, wanted, 0)));
     for (int band = 1; band < wanted.image->n_bands; band++)

@@ -3,9 +3,9 @@
  * (core/exact.h) and feature records (core/record.h), bit for bit those of the CPU engine.
  *
  * A thread block covers 64 x 64 pixels. It adds up the pixels of each region in a hash table in
- * shared memory, then writes each region's partial result to global memory: it is stored if the
- * region lies in one block, else added with atomic operations. Invariant: within a block a sum is a
- * row of 16-bit digits in 32-bit words, so the sums of 4096 pixels cannot overflow a word. */
+ * shared memory, then adds each region's partial result to that in global memory. Invariant: within
+ * a block a sum is a row of 16-bit digits in 32-bit words, so the sums of 4096 pixels cannot
+ * overflow a word. */
 #pragma once
 
 #include "core/box.h"
@@ -24,12 +24,30 @@ enum {
     QFZ_HEAD_WORDS = QFZ_WORD_AREA + 2
 };
 
-/* Adds the pixels of every region to d_count, which must be zero for every region. Sets in d_spans
- * the bits of regions that lie in more than one 64 x 64 block; d_spans is cleared first. */
+/* Words that other threads may change at the same time. A stale value that lower_word() and
+ * raise_word() read first only costs a needless atomic operation. */
+QFZ_DEVICE unsigned long long *wide_word(uint64_t *word)
+{
+    return reinterpret_cast<unsigned long long *>(word);
+}
+QFZ_DEVICE uint64_t add_word(uint64_t *word, uint64_t value)
+{
+    return atomicAdd(wide_word(word), (unsigned long long)value);
+}
+QFZ_DEVICE void lower_word(uint64_t *word, uint64_t value)
+{
+    if (value < qfz_peek(word)) atomicMin(wide_word(word), (unsigned long long)value);
+}
+QFZ_DEVICE void raise_word(uint64_t *word, uint64_t value)
+{
+    if (value > qfz_peek(word)) atomicMax(wide_word(word), (unsigned long long)value);
+}
+
+/* Adds the pixels of every region to d_count, which must be zero for every region. */
 qfz_status qfz_gpu_gather_counts(qfz_gpu *gpu, const qfz_gpu_regions *regions);
 
 /* d_sums[i] = exact sum of band `band` over region first_region + i, 0 <= i < n; each sum has
- * qfz_sum_words(image->type) words. regions->d_spans must be filled. */
+ * qfz_sum_words(image->type) words. */
 qfz_status qfz_gpu_gather_sums(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                const qfz_gpu_image *image, int band, uint32_t first_region,
                                uint32_t n, uint64_t *d_sums);
@@ -48,7 +66,7 @@ typedef struct qfz_gpu_areas {
 } qfz_gpu_areas;
 
 /* d_records[i] = record of region first_region + i, 0 <= i < n, with label 0, qfz_record_words()
- * words each, aligned to 16 bytes. box: the tile's place in the raster. d_spans must be filled. */
+ * words each. box: the tile's place in the raster. */
 qfz_status qfz_gpu_gather_features(qfz_gpu *gpu, const qfz_gpu_regions *regions,
                                    const qfz_gpu_image *image, qfz_box box, qfz_gpu_areas areas,
                                    uint32_t first_region, uint32_t n, uint64_t *d_records);

@@ -172,16 +172,6 @@ QFZ_DEVICE void add_parts(const table &t, int entry, part<T, WHAT> some)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Types for the sums of the values of one run, before the sums are split into digits. */
-template <size_t BYTES> struct sums_of_bytes {
-    typedef int64_t sum;
-    typedef uint64_t square;
-};
-template <> struct sums_of_bytes<1> {
-    typedef int32_t sum;
-    typedef uint32_t square;
-};
-
 enum { DIGIT = (1 << DIGIT_BITS) - 1 };
 
 /* Adds n values of any integer type. The last digit of a sum takes all high bits, and the sign. */
@@ -189,8 +179,8 @@ template <typename T, int WHAT>
 QFZ_DEVICE void add_values(const T *__restrict__ values, int n, part<T, WHAT> *some)
 {
     typedef part<T, WHAT> P;
-    typename sums_of_bytes<sizeof(T)>::sum sum = 0;
-    typename sums_of_bytes<sizeof(T)>::square square = 0;
+    int64_t sum = 0;
+    uint64_t square = 0;
     for (int i = 0; i < n; i++) {
         const T value = __ldg(values + i);
         if (WHAT & HAS_SUM) sum += value;
@@ -201,7 +191,7 @@ QFZ_DEVICE void add_values(const T *__restrict__ values, int n, part<T, WHAT> *s
         if (!(WHAT & HAS_SQUARES)) continue;
         const int64_t wide = (int64_t)value;
         if (sizeof(T) < 4)
-            square += (decltype(square))(wide * wide);
+            square += (uint64_t)(wide * wide);
         else
             QFZ_EACH (k, digits_of<T>::SQUARE)
                 some->word[P::SQUARE + k] +=

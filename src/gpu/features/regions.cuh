@@ -8,7 +8,7 @@
 /* Bytes of scratch memory that suffice for any of the functions below. */
 size_t qfz_gpu_regions_bytes(int32_t h, int32_t w);
 
-/* Fills d_label, d_first, d_count, d_spans and d_n[0] from d_root. d_root[px] is one pixel of px's
+/* Fills d_label, d_first, d_count and d_n[0] from d_root. d_root[px] is one pixel of px's
  * region, the same for all its pixels, in raster order its first; QFZ_NONE where px is invalid.
  * Regions are numbered in the order of their roots. */
 qfz_status qfz_gpu_regions_number(qfz_gpu *gpu, const uint32_t *d_root, void *d_scratch,

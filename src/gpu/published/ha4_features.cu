@@ -12,7 +12,6 @@
 #include "gpu/device/launch.cuh"
 #include "core/record.h"
 
-typedef unsigned long long counter; /* the 64-bit type of CUDA's atomic functions */
 typedef qfz_row_bits<uint64_t> row_bits;
 
 enum { BITS = 64, BLOCK = 256, WARPS = 4, PIECE_CHUNKS = 64, PIECE = PIECE_CHUNKS * BITS };
@@ -38,27 +37,12 @@ struct record_room {
     qfz_gpu_areas areas;
 };
 
-QFZ_DEVICE void add(uint64_t *word, uint64_t value)
-{
-    atomicAdd(reinterpret_cast<counter *>(word), (counter)value);
-}
-
-/* A stale value read here only costs a needless atomic operation. */
-QFZ_DEVICE void lower(uint64_t *word, uint64_t value)
-{
-    if (value < *word) atomicMin(reinterpret_cast<counter *>(word), (counter)value);
-}
-QFZ_DEVICE void raise(uint64_t *word, uint64_t value)
-{
-    if (value > *word) atomicMax(reinterpret_cast<counter *>(word), (counter)value);
-}
-
 /* Adds to a number of two words, the lower first. */
 QFZ_DEVICE void add_wide(uint64_t *words, uint64_t low, uint64_t high)
 {
-    const uint64_t was = atomicAdd(reinterpret_cast<counter *>(words), (counter)low);
+    const uint64_t was = add_word(words, low);
     high += was + low < was;
-    if (high) add(words + 1, high);
+    if (high) add_word(words + 1, high);
 }
 
 /* Adds a part in row y, from column x on, to the record of a region. */
@@ -70,26 +54,26 @@ QFZ_DEVICE void add_part(const record_room &room, uint32_t region, int32_t y, in
     uint64_t *const record = room.words + (int64_t)(region - room.first) * room.record_words;
     if (WHAT & PLACE) {
         const uint64_t row = (uint64_t)(room.y0 + y), column = (uint64_t)(room.x0 + x);
-        add(record + QFZ_WORD_PIXELS, own.count);
-        add(record + QFZ_WORD_SUM_Y, row * own.count);
-        add(record + QFZ_WORD_SUM_X, column * own.count + own.sum_x);
-        lower(record + QFZ_WORD_Y0, row);
-        lower(record + QFZ_WORD_X0, column + own.x0);
-        raise(record + QFZ_WORD_Y1, row + 1);
-        raise(record + QFZ_WORD_X1, column + own.x1);
-        if (room.areas.d_row) add(record + QFZ_WORD_AREA, room.areas.d_row[y] * own.count);
+        add_word(record + QFZ_WORD_PIXELS, own.count);
+        add_word(record + QFZ_WORD_SUM_Y, row * own.count);
+        add_word(record + QFZ_WORD_SUM_X, column * own.count + own.sum_x);
+        lower_word(record + QFZ_WORD_Y0, row);
+        lower_word(record + QFZ_WORD_X0, column + own.x0);
+        raise_word(record + QFZ_WORD_Y1, row + 1);
+        raise_word(record + QFZ_WORD_X1, column + own.x1);
+        if (room.areas.d_row) add_word(record + QFZ_WORD_AREA, room.areas.d_row[y] * own.count);
     }
     if (WHAT & VALUES) {
         uint64_t *const band = record + QFZ_HEAD_WORDS + room.band * BAND_WORDS;
-        add(band + SUM, own.sum); /* below 2^63 in a tile */
+        add_word(band + SUM, own.sum); /* below 2^63 in a tile */
         if (sizeof(T) == 4)
             add_wide(band + SQUARE, own.square[0] + (own.square[1] << 32),
                      (own.square[1] >> 32) +
                          (own.square[0] + (own.square[1] << 32) < own.square[0]));
         else
-            add(band + SQUARE, own.square[0]);
-        lower(band + LEAST, own.least);
-        raise(band + GREATEST, own.greatest);
+            add_word(band + SQUARE, own.square[0]);
+        lower_word(band + LEAST, own.least);
+        raise_word(band + GREATEST, own.greatest);
     }
 }
 
