@@ -18,16 +18,16 @@ struct careless_links {
 
     __device__ qfz_link get(uint32_t node) const
     {
-        return qfz_wide_links::unpack(__ldcg(words + node));
+        return qfz_tree_links::unpack(__ldcg(words + node));
     }
     __device__ bool swap(uint32_t node, qfz_link *link, qfz_link to) const
     {
-        const unsigned long long expected = qfz_wide_links::pack(*link);
+        const unsigned long long expected = qfz_tree_links::pack(*link);
         const unsigned long long was = __ldcg(words + node);
-        *link = qfz_wide_links::unpack(was);
+        *link = qfz_tree_links::unpack(was);
         if (was != expected) return false;
         __threadfence();
-        words[node] = qfz_wide_links::pack(to);
+        words[node] = qfz_tree_links::pack(to);
         return true;
     }
 };
@@ -39,11 +39,11 @@ struct hasty_links {
 
     __device__ qfz_link get(uint32_t node) const
     {
-        return qfz_wide_links::unpack(__ldcg(words + node));
+        return qfz_tree_links::unpack(__ldcg(words + node));
     }
     __device__ bool swap(uint32_t node, qfz_link *link, qfz_link to) const
     {
-        (void)qfz_wide_links{words}.swap(node, link, to);
+        (void)qfz_tree_links{words}.swap(node, link, to);
         return true;
     }
 };
@@ -91,7 +91,7 @@ static uint32_t meet(const std::vector<unsigned long long> &words, uint32_t a, u
             std::swap(a, b);
             std::swap(la, lb);
         }
-        const qfz_link up = qfz_wide_links::unpack(words[a]);
+        const qfz_link up = qfz_tree_links::unpack(words[a]);
         if (up.parent == a) return UINT32_MAX;
         a = up.parent;
         la = up.level;
@@ -112,7 +112,7 @@ template <typename LINKS> static int64_t wrong_edges(qfz_gpu *gpu, uint32_t max_
         level[k] = (uint32_t)check_pick(max_level + 1);
     }
     for (uint32_t i = 0; i < n + n_edges; i++)
-        words[i] = qfz_wide_links::pack(qfz_link{i, i < n ? 0 : level[i - n]});
+        words[i] = qfz_tree_links::pack(qfz_link{i, i < n ? 0 : level[i - n]});
     uint32_t *const d_u = to_device(u), *const d_v = to_device(v),
                     *const d_level = to_device(level);
     unsigned long long *const d_words = to_device(words);
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
     for (int64_t c = check_.first; c < check_.cases; c++) {
         const uint32_t max_level = c % 3 == 0 ? 3 : c % 3 == 1 ? 40 : 400;
         check_case(c, "levels up to %u", max_level);
-        const int64_t wrong = wrong_edges<qfz_wide_links>(&gpu, max_level);
+        const int64_t wrong = wrong_edges<qfz_tree_links>(&gpu, max_level);
         CHECK(wrong == 0, "%lld edges meet at a wrong level", (long long)wrong);
         caught[0] += wrong_edges<careless_links>(&gpu, max_level) > 0;
         caught[1] += wrong_edges<hasty_links>(&gpu, max_level) > 0;

@@ -27,45 +27,11 @@ struct qfz_climber {
 
 /* ---- Storage of links ------------------------------------------------------------------------ */
 
-/* 32-bit words: levels of 8 bits in shared memory, fewer than 2^16 nodes. swap() writes a new link
- * if *link is the current one, else sets *link to the current one and returns false. shorten()
- * writes a link while other threads read it. */
-struct qfz_packed_links {
-    typedef uint32_t word;
-    uint32_t *words;
-
-    static QFZ_DEVICE uint32_t pack(qfz_link link)
-    {
-        return link.level << 16 | link.parent;
-    }
-    static QFZ_DEVICE qfz_link unpack(uint32_t word)
-    {
-        return qfz_link{word & 0xffffu, word >> 16};
-    }
-    QFZ_DEVICE qfz_link get(uint32_t node) const
-    {
-        return unpack(*static_cast<volatile uint32_t *>(words + node));
-    }
-    QFZ_DEVICE void put(uint32_t node, qfz_link link) const
-    {
-        words[node] = pack(link);
-    }
-    QFZ_DEVICE void shorten(uint32_t node, qfz_link link) const
-    {
-        (void)atomicExch(words + node, pack(link));
-    }
-    QFZ_DEVICE bool swap(uint32_t node, qfz_link *link, qfz_link to) const
-    {
-        const uint32_t expected = pack(*link), was = atomicCAS(words + node, expected, pack(to));
-        *link = unpack(was);
-        return was == expected;
-    }
-};
-
-/* 64-bit words: any levels, in shared or global memory. Reads may come from the multiprocessor's
- * cache: a stale parent is still an ancestor. */
-struct qfz_wide_links {
-    typedef unsigned long long word;
+/* One word of 64 bits a node, in shared or global memory. Reads may come from the multiprocessor's
+ * cache: a stale parent is still an ancestor. swap() writes a new link if *link is the current one,
+ * else sets *link to the current one and returns false. shorten() writes a link while other threads
+ * read it. */
+struct qfz_tree_links {
     unsigned long long *words;
 
     QFZ_HOST_AND_DEVICE unsigned long long pack(qfz_link link)

@@ -3,8 +3,6 @@
  * of a block of pixels in shared memory, and kernels insert the edges across vertical, then
  * horizontal seams. In version 1 every edge is a node, and each pixel begins as the chain of its
  * edges. In version 2 an edge becomes a node only if it is neither residual nor redundant. */
-#include <type_traits>
-
 #include "gpu/published/connect.cuh"
 #include "gpu/device/edge_reader.cuh"
 #include "gpu/device/launch.cuh"
@@ -14,12 +12,10 @@ enum { TREE_W = 32, SEAM_BLOCK = 256 };
 
 namespace
 {
-/* A block of pixels, a warp wide, and its links. High blocks pay off where merging chains across
- * seams in global memory costs more than in shared memory: with many levels and many edges. Levels
- * of 8 bits fit a word together with a node. */
+/* A block of pixels, a warp wide. High blocks pay off where merging chains across seams in global
+ * memory costs more than in shared memory: with many levels and many edges. */
 template <int N_DIRS, typename T> struct block_of {
     enum { H = sizeof(T) > 1 && N_DIRS == 4 ? 32 : 8, N = TREE_W * H };
-    typedef typename std::conditional<sizeof(T) == 1, qfz_packed_links, qfz_wide_links>::type links;
 };
 
 /* A pixel's edges: bit d of `there` is set if the edge in direction d exists, with level key[d]. */
@@ -41,8 +37,8 @@ static QFZ_DEVICE pixel_edges<N_DIRS> edges_at(const qfz_edge_reader<T> &reader,
 }
 
 /* Version 1: links a pixel and its edges, ascending, to a chain; n_local nodes of each kind. */
-template <int N_DIRS, typename LINKS>
-static QFZ_DEVICE void put_chain(const LINKS &links, uint32_t i, uint32_t n_local,
+template <int N_DIRS>
+static QFZ_DEVICE void put_chain(const qfz_tree_links &links, uint32_t i, uint32_t n_local,
                                  const pixel_edges<N_DIRS> &edges)
 {
     uint64_t order[N_DIRS];
@@ -68,8 +64,8 @@ static QFZ_DEVICE void put_chain(const LINKS &links, uint32_t i, uint32_t n_loca
 }
 
 /* Version 2: makes every node a root. */
-template <int N_DIRS, typename LINKS>
-static QFZ_DEVICE void put_roots(const LINKS &links, uint32_t i, uint32_t n_local,
+template <int N_DIRS>
+static QFZ_DEVICE void put_roots(const qfz_tree_links &links, uint32_t i, uint32_t n_local,
                                  const pixel_edges<N_DIRS> &edges)
 {
     links.put(i, qfz_link{i, 0});
@@ -81,7 +77,7 @@ static QFZ_DEVICE void put_roots(const LINKS &links, uint32_t i, uint32_t n_loca
 
 /* A node's link, after its parent has been replaced by the last node of its level. All nodes do so
  * at once, so every step halves the paths. */
-template <typename LINKS> static QFZ_DEVICE qfz_link shortened(const LINKS &links, uint32_t node)
+static QFZ_DEVICE qfz_link shortened(const qfz_tree_links &links, uint32_t node)
 {
     qfz_link link = links.get(node);
     while (link.parent != node) {
@@ -95,8 +91,8 @@ template <typename LINKS> static QFZ_DEVICE qfz_link shortened(const LINKS &link
 
 /* Copies a block's links to global memory and renumbers nodes from the block to the tile. Later
  * nodes come first, since parents are later. */
-template <int N_DIRS, typename LINKS>
-static QFZ_DEVICE void put_out(const LINKS &links, const pixel_edges<N_DIRS> &edges,
+template <int N_DIRS>
+static QFZ_DEVICE void put_out(const qfz_tree_links &links, const pixel_edges<N_DIRS> &edges,
                                int32_t block_h, int32_t h, int32_t w, unsigned long long *out)
 {
     const uint32_t n_local = (uint32_t)block_h * TREE_W;
@@ -112,7 +108,7 @@ static QFZ_DEVICE void put_out(const LINKS &links, const pixel_edges<N_DIRS> &ed
         if (k == 0 || edges.there >> (k - 1) & 1) link = shortened(links, node);
         const uint32_t kind = link.parent / n_local, r = link.parent % n_local;
         link.parent = kind * n + (y0 + r / TREE_W) * (uint32_t)w + x0 + r % TREE_W;
-        out[(size_t)k * n + p] = qfz_wide_links::pack(link);
+        out[(size_t)k * n + p] = qfz_tree_links::pack(link);
     }
 }
 
@@ -122,8 +118,8 @@ static __global__ void __launch_bounds__(TREE_W *block_of<N_DIRS, T>::H)
 {
     typedef block_of<N_DIRS, T> block;
     enum { BLOCK_H = block::H, N_LOCAL = block::N };
-    QFZ_SHARED(typename block::links::word, words);
-    const typename block::links links = {words};
+    QFZ_SHARED(unsigned long long, words);
+    const qfz_tree_links links = {words};
     const int32_t lx = (int32_t)threadIdx.x, ly = (int32_t)threadIdx.y;
     const int32_t y = (int32_t)blockIdx.y * BLOCK_H + ly;
     const int32_t x = (int32_t)blockIdx.x * TREE_W + lx;
@@ -173,7 +169,7 @@ static __global__ void __launch_bounds__(SEAM_BLOCK)
     if (!VERTICAL && d == QFZ_BELOW_LEFT && x % TREE_W == 0) return;
     uint32_t key;
     if (!reader.read(y, x, d, &key)) return;
-    const qfz_wide_links links = {words};
+    const qfz_tree_links links = {words};
     const uint32_t w = (uint32_t)reader.w, n_px = (uint32_t)reader.h * w;
     const uint32_t p = (uint32_t)y * w + (uint32_t)x, q = p + (uint32_t)reader.beyond(d);
     const uint32_t edge = (1 + (uint32_t)d) * n_px + p;
@@ -204,8 +200,7 @@ static qfz_status connect_all(qfz_gpu *gpu, const qfz_edge_reader<T> &reader, bo
         return qfz_fail(gpu->err, QFZ_EARG, "GPU: a tree of a tile of %d rows; %d are the most",
                         (int)reader.h, 65535 * block::H);
     QFZ_TRY(qfz_launch(gpu, k_build<VERSION, N_DIRS, T>, grid, dim3(TREE_W, block::H),
-                       (1 + N_DIRS) * block::N * sizeof(typename block::links::word), reader,
-                       d_words));
+                       (1 + N_DIRS) * block::N * sizeof(unsigned long long), reader, d_words));
     if (is_local) return QFZ_OK;
     QFZ_TRY((connect_seams<VERSION, true>(gpu, reader, N_DIRS, block::H, d_words)));
     return connect_seams<VERSION, false>(gpu, reader, N_DIRS, block::H, d_words);

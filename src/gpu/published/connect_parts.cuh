@@ -13,7 +13,7 @@ enum { QFZ_CONNECT_THREADS = 256 };
 struct qfz_connect_tree {
     int32_t h, w;
     int64_t n_px, n_nodes;
-    qfz_wide_links links;
+    qfz_tree_links links;
 };
 
 /* The items of a kernel with one thread each; 0 <= item, and the kernel returns if item >= n. */
