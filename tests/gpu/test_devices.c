@@ -408,7 +408,7 @@ static void takes_what_is_written(void)
     static const struct {
         qfz_kind kind;
         int bytes[6]; /* for 8 bits, 16 bits and floats, each with 4 and 8 neighbours */
-    } table[] = {{QFZ_COMPONENTS, {30, 30, 31, 31, 32, 32}},
+    } table[] = {{QFZ_COMPONENTS, {27, 27, 28, 28, 30, 30}},
                  {QFZ_LEVELS, {13, 18, 14, 19, 19, 22}},
                  {QFZ_OMEGA, {27, 27, 29, 29, 40, 40}},
                  {QFZ_TREE, {15, 15, 16, 16, 20, 20}}};

@@ -23,7 +23,7 @@ static void methods_label(qfz_gpu *gpu, const scene &s, int connectivity)
 {
     const int64_t n_px = s.h * s.w;
     const std::vector<uint32_t> want = flood(s, connectivity);
-    uint8_t *const d_values = s.values.empty() ? NULL : to_device(s.values);
+    uint8_t *const d_values = to_device(s.values);
     uint8_t *const d_valid = s.valid.empty() ? NULL : to_device(s.valid);
     const qfz_gpu_segments segments = {(int32_t)s.h, (int32_t)s.w, connectivity,
                                        s.type,       d_values,     d_valid};
@@ -77,10 +77,9 @@ static void labels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int64_t grain, int 
     s.valid.resize((size_t)(h * w));
     for (int64_t p = 0; p < h * w; p++)
         s.valid[(size_t)p] = squares[(size_t)(p / w / grain * w + p % w / grain)];
-    methods_label(gpu, s, 4);
-    methods_label(gpu, s, 8);
     s.values = s.valid; /* two values; one of them is masked, or none */
     methods_label(gpu, s, 4);
+    methods_label(gpu, s, 8);
     s.valid.clear();
     methods_label(gpu, s, 4);
     methods_label(gpu, s, 8);

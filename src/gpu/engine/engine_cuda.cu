@@ -355,7 +355,6 @@ static qfz_status load(qfz_worker *worker, const qfz_image *tile, qfz_error *err
     worker->image.d_zeroed = NULL; /* until qfz_edges_send() */
     worker->image.d_edges = NULL;
     worker->image.d_valid = tile->valid && !qfz_worker_makes_nan(worker) ? worker->d_valid : NULL;
-    qfz_regions_load(worker);
     return QFZ_OK;
 }
 
@@ -402,7 +401,6 @@ static qfz_status rows(qfz_worker *worker, const qfz_rows *rows, qfz_error *err)
     if (in_room) QFZ_TRY(qfz_staging_leave_room(&worker->staging, &worker->gpu));
     if (tile->valid) QFZ_TRY(send_valid(worker, tile->valid + first, first, n));
     qfz_ring_take(tile, rows, worker->ring_values, worker->ring_valid);
-    qfz_regions_rows(worker, rows);
     return QFZ_OK;
 }
 

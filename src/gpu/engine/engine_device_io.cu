@@ -94,10 +94,7 @@ qfz_status begin_tile(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
     blind.pixels = NULL;
     blind.valid = NULL;
     blind.edges = NULL;
-    QFZ_TRY(qfz_engine_cuda.load(worker, &blind, err));
-    const qfz_rows none = {};
-    qfz_regions_rows(worker, &none); /* segments of published methods are the pixels */
-    return QFZ_OK;
+    return qfz_engine_cuda.load(worker, &blind, err);
 }
 
 qfz_status copy_valid(qfz_worker *worker, const qfz_image *tile)
@@ -108,7 +105,6 @@ qfz_status copy_valid(qfz_worker *worker, const qfz_image *tile)
         return qfz_gpu_make_nan(&worker->gpu, tile->valid, (int64_t)n,
                                 static_cast<float *>(worker->d_pixels));
     worker->image.d_valid = worker->d_valid;
-    if (worker->regions.published) worker->regions.segments.d_valid = worker->d_valid;
     if (tile->memory == QFZ_MEMORY_DEVICE) return copy(worker, worker->d_valid, tile->valid, n);
     return qfz_worker_up(worker, worker->d_valid, tile->valid, n);
 }

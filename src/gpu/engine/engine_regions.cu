@@ -119,64 +119,14 @@ void qfz_regions_close(qfz_worker *worker)
     free(worker->regions.border_regions);
 }
 
-/* ---- Published methods ----------------------------------------------------------------------- */
-
-void qfz_regions_load(qfz_worker *worker)
-{
-    worker->regions.one_value = worker->tile.valid != NULL;
-    worker->regions.has_value = false;
-}
-
-/* True if all n pixels that are valid have the value of room->value, or of the first of them. */
-template <typename T>
-static bool have_one_value(const T *px, const uint8_t *valid, int64_t n, qfz_region_room *room)
-{
-    enum { STEP = 4096 }; /* a step has no branches */
-    int64_t first = 0;
-    T value;
-    while (!room->has_value && first < n && !valid[first])
-        first++;
-    if (first == n) return true;
-    if (!room->has_value) memcpy(room->value, px + first, sizeof value);
-    room->has_value = true;
-    memcpy(&value, room->value, sizeof value);
-    for (int64_t i = first; i < n;) {
-        const int64_t end = n - i < STEP ? n : i + STEP;
-        unsigned differs = 0;
-        for (; i < end; i++)
-            differs |= (unsigned)(valid[i] != 0) & (unsigned)(px[i] != value);
-        if (differs) return false;
-    }
-    return true;
-}
-
-/* True if valid pixels have one value up to the end of these rows: validity then decides joins. */
-static bool keeps_one_value(const qfz_image *tile, const qfz_rows *rows, qfz_region_room *room)
-{
-    const uint8_t *const valid = tile->valid + rows->y0 * tile->w;
-    const int64_t n = (rows->y1 - rows->y0) * tile->w;
-    switch (qfz_type_bytes(tile->type)) {
-    case 1: return have_one_value(static_cast<const uint8_t *>(rows->pixels), valid, n, room);
-    case 2: return have_one_value(static_cast<const uint16_t *>(rows->pixels), valid, n, room);
-    default: return have_one_value(static_cast<const uint32_t *>(rows->pixels), valid, n, room);
-    }
-}
-
-void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows)
-{
-    qfz_region_room *const room = &worker->regions;
-    qfz_gpu_segments *const segments = &room->segments;
-    if (!room->published) return;
-    room->one_value = room->one_value && keeps_one_value(&worker->tile, rows, room);
-    segments->h = worker->image.h;
-    segments->w = worker->image.w;
-    segments->connectivity = worker->spec.rule->connectivity;
-    segments->type = worker->image.type;
-    segments->d_values = room->one_value ? NULL : worker->image.d_pixels;
-    segments->d_valid = worker->image.d_valid;
-}
-
 /* ---- Partition ------------------------------------------------------------------------------- */
+
+qfz_gpu_segments qfz_regions_segments(const qfz_worker *worker)
+{
+    const qfz_gpu_image *const image = &worker->image;
+    return {image->h,    image->w,        worker->spec.rule->connectivity,
+            image->type, image->d_pixels, image->d_valid};
+}
 
 static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *exterior,
                              qfz_connect_phase last)
@@ -188,9 +138,11 @@ static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *e
     if (worker->spec.kind == QFZ_OMEGA)
         return qfz_gpu_omega(&worker->gpu, &worker->image, worker->spec.rule, exterior,
                              room->d_scratch, room->d_root);
-    if (room->published)
-        return qfz_gpu_published(&worker->gpu, room->method, &room->segments, room->d_scratch,
+    if (room->published) {
+        const qfz_gpu_segments segments = qfz_regions_segments(worker);
+        return qfz_gpu_published(&worker->gpu, room->method, &segments, room->d_scratch,
                                  room->d_root);
+    }
     return qfz_gpu_components(&worker->gpu, &worker->image, worker->spec.rule, room->d_scratch,
                               room->d_root);
 }

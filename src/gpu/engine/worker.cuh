@@ -24,10 +24,6 @@
 typedef struct qfz_region_room {
     bool published; /* label by `method`, a published one, instead of the default */
     qfz_method method;
-    qfz_gpu_segments segments; /* the tile, as input of a published method */
-    bool one_value;            /* all valid pixels that arrived have the same value ... */
-    bool has_value;            /* ... and there was one, */
-    char value[4];             /* this value */
     void *d_cached;            /* features by HA4: what both steps read */
     qfz_gpu_regions on_device; /* QFZ_OMEGA: overlaps d_scratch */
 
@@ -43,8 +39,8 @@ typedef struct qfz_region_room {
     size_t work_bytes;
     char *d_pool; /* QFZ_OMEGA, pool_bytes bytes: d_name or d_means, and d_work, as needed */
     size_t pool_bytes;
-    bool is_named;       /* d_name has the labels of this tile's regions ... */
-    bool has_numbers;    /* ... which are those of d_row_start and d_border_label */
+    bool is_named;    /* d_name has the labels of this tile's regions ... */
+    bool has_numbers; /* ... which are those of d_row_start and d_border_label */
 
     qfz_gpu_areas areas; /* weights of pixels, for features */
     uint64_t *d_row_area;
@@ -181,9 +177,8 @@ static inline qfz_connect_phase qfz_worker_phase(qfz_part part)
 /* For each kind of work: _carve() carves device memory, and _open() allocates host memory, which
  * _close() frees; _work() is the part of the kind that qfz_engine_device.time measures; the other
  * functions are operations of the engine's table. */
-/* A tile begins; then some of its rows have arrived. */
-void qfz_regions_load(qfz_worker *worker);
-void qfz_regions_rows(qfz_worker *worker, const qfz_rows *rows);
+/* The tile, as input of a published method. */
+qfz_gpu_segments qfz_regions_segments(const qfz_worker *worker);
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_regions_open(qfz_worker *worker);
 void qfz_regions_close(qfz_worker *worker);

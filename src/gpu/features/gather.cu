@@ -47,10 +47,9 @@ static __global__ void __launch_bounds__(THREADS, 4)
             b.t.label[i] = 0;
         if (threadIdx.x == 0) n_runs = n_taken = 0;
         __syncthreads();
-#pragma unroll 1
-        for (uint32_t row = threadIdx.x / QFZ_WARP * RUN_ROWS; row < SIDE;
-             row += THREADS / QFZ_WARP * RUN_ROWS)
-            find_runs(tile, block_y, block_x, row, wanted, b);
+        for (uint32_t place = threadIdx.x / QFZ_WARP * QFZ_WARP; place < SIDE * SIDE;
+             place += THREADS)
+            find_runs(tile, block_y, block_x, place, wanted, b);
         __syncthreads();
         const bool fits = gather_runs<T, WHAT>(tile, plane, block_y, block_x, b);
         if (__syncthreads_or(!fits)) {

@@ -280,41 +280,28 @@ struct block_view {
     uint32_t *n_runs, *n_taken;
 };
 
-enum { RUN_SHIFT = 12, RUN_ROWS = 4 };
+enum { RUN_SHIFT = 12 };
 
-/* Lists the runs of selected regions in RUN_ROWS rows of the block from `row` on. The warp reserves
+/* Lists the runs of selected regions in a half row of the block from `place` on. The warp reserves
  * its part of the list with one atomic operation. */
-QFZ_DEVICE void find_runs(const tile_view &tile, int32_t block_y, int32_t block_x, uint32_t row,
+QFZ_DEVICE void find_runs(const tile_view &tile, int32_t block_y, int32_t block_x, uint32_t place,
                           const selection &wanted, const block_view &b)
 {
-    enum { N = RUN_ROWS * SIDE / QFZ_WARP, HALVES = SIDE / QFZ_WARP };
     const uint32_t lane = threadIdx.x % QFZ_WARP;
-    const uint32_t *const from = tile.label + (int64_t)(block_y + (int32_t)row) * tile.w + block_x;
-    const int32_t h = tile.h - block_y - (int32_t)row, w = tile.w - block_x - (int32_t)lane;
-    uint32_t label[N], starts[N], joined[N], n = 0;
-    QFZ_EACH (i, N)
-        label[i] = i / HALVES < h && i % HALVES * QFZ_WARP < w
-                       ? __ldg(from + i / HALVES * tile.w + i % HALVES * QFZ_WARP + (int)lane)
-                       : 0;
-    QFZ_EACH (i, N) {
-        if (!is_selected(wanted, label[i])) label[i] = 0;
-        const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, label[i], 1);
-        joined[i] = __ballot_sync(QFZ_ALL_LANES, label[i] && label[i] == left && lane % PIECE);
-        starts[i] = __ballot_sync(QFZ_ALL_LANES, label[i] != 0) & ~joined[i];
-        n += (uint32_t)__popc(starts[i]);
-    }
+    const int32_t y = block_y + (int32_t)(place / SIDE);
+    const int32_t x = block_x + (int32_t)(place % SIDE + lane);
+    uint32_t label = y < tile.h && x < tile.w ? __ldg(tile.label + (int64_t)y * tile.w + x) : 0;
+    if (!is_selected(wanted, label)) label = 0;
+    const uint32_t left = __shfl_up_sync(QFZ_ALL_LANES, label, 1);
+    const uint32_t joined = __ballot_sync(QFZ_ALL_LANES, label && label == left && lane % PIECE);
+    const uint32_t starts = __ballot_sync(QFZ_ALL_LANES, label != 0) & ~joined;
     uint32_t at = 0;
-    if (lane == 0) at = atomicAdd(b.n_runs, n);
+    if (lane == 0) at = atomicAdd(b.n_runs, (uint32_t)__popc(starts));
     at = __shfl_sync(QFZ_ALL_LANES, at, 0);
-    QFZ_EACH (i, N) {
-        if (starts[i] >> lane & 1) {
-            const uint32_t more = (uint32_t)__ffs((int)~(joined[i] >> lane >> 1)) - 1;
-            const uint32_t place = (row + i / HALVES) * SIDE + i % HALVES * QFZ_WARP + lane;
-            b.runs[at + (uint32_t)__popc(starts[i] & ((1u << lane) - 1))] =
-                (uint16_t)(more << RUN_SHIFT | place);
-        }
-        at += (uint32_t)__popc(starts[i]);
-    }
+    if (!(starts >> lane & 1)) return;
+    const uint32_t more = (uint32_t)__ffs((int)~(joined >> lane >> 1)) - 1;
+    b.runs[at + (uint32_t)__popc(starts & ((1u << lane) - 1))] =
+        (uint16_t)(more << RUN_SHIFT | (place + lane));
 }
 
 /* Adds the run of n pixels at (y, x) of the block to a partial result. */

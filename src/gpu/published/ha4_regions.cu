@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ha4_regions.cu - numbers the regions of HA4's forest by first pixel, for its analysis: parents of
- * roots become region numbers. Bits mark the roots; prefix sums of their counts are the numbers. */
+ * roots become region numbers, which are prefix sums over pixels. */
 #include "gpu/device/collective.cuh"
 #include "gpu/published/ha4_features.cuh"
 #include "gpu/device/launch.cuh"
@@ -14,61 +14,40 @@ namespace
 {
 struct region_room {
     row_bits *bits;   /* bits of the rows */
-    uint64_t *roots;  /* bits of roots */
-    uint32_t *counts; /* roots per word, then roots in earlier words */
+    uint32_t *before; /* per pixel: roots before it; at the end, all of them */
     void *scan;
 };
 } // namespace
 
-static int64_t n_words(int32_t h, int32_t w)
-{
-    return (int64_t)h * qfz_n_chunks<uint64_t>(w);
-}
-
 static void take_room(qfz_carve *carve, int32_t h, int32_t w, region_room *room)
 {
-    const int64_t n = n_words(h, w);
-    qfz_carve_take(carve, &room->bits, n);
-    qfz_carve_take(carve, &room->roots, n);
-    qfz_carve_take(carve, &room->counts, n);
+    const int64_t n = (int64_t)h * w + 1;
+    qfz_carve_take(carve, &room->bits, (int64_t)h * qfz_n_chunks<uint64_t>(w));
+    qfz_carve_take(carve, &room->before, n);
     room->scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(n));
 }
 
-/* The first pixel of word i. */
-static QFZ_DEVICE uint32_t first_pixel(int32_t w, int64_t i)
-{
-    const uint32_t n_chunks = (uint32_t)qfz_n_chunks<uint64_t>(w);
-    return (uint32_t)i / n_chunks * (uint32_t)w + (uint32_t)i % n_chunks * (uint32_t)BITS;
-}
-
-/* One thread a word. */
+/* Starts of segments have parents, those of other chunks in a segment are no roots. */
 static __global__ void __launch_bounds__(BLOCK)
     k_find_roots(int32_t w, int64_t n, const row_bits *__restrict__ bits,
-                 const uint32_t *__restrict__ parent, uint64_t *roots, uint32_t *counts)
+                 const uint32_t *__restrict__ parent, uint32_t *is_root)
 {
-    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= n) return;
-    const uint32_t base = first_pixel(w, i);
-    uint64_t found = 0;
-    for (uint64_t left = bits[i].valid & ~bits[i].joined; left; left &= left - 1) {
-        const int x = qfz_first_bit(left) - 1;
-        if (parent[base + (uint32_t)x] == base + (uint32_t)x) found |= (uint64_t)1 << x;
-    }
-    roots[i] = found;
-    counts[i] = (uint32_t)__popcll(found);
+    const int64_t p = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    const uint32_t y = (uint32_t)p / (uint32_t)w, x = (uint32_t)p % (uint32_t)w;
+    if (p == n) is_root[p] = 0;
+    if (p >= n) return;
+    const row_bits row = bits[(int64_t)y * qfz_n_chunks<uint64_t>(w) + x / BITS];
+    const bool starts = (row.valid & ~row.joined) >> x % BITS & 1;
+    is_root[p] = starts && parent[p] == (uint32_t)p;
 }
 
 static __global__ void __launch_bounds__(BLOCK)
-    k_number_roots(int32_t w, int64_t n, const uint64_t *__restrict__ roots,
-                   const uint32_t *__restrict__ before, uint32_t *parent, uint32_t *n_regions)
+    k_number_roots(int64_t n, const uint32_t *__restrict__ before, uint32_t *parent,
+                   uint32_t *n_regions)
 {
-    const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= n) return;
-    const uint32_t base = first_pixel(w, i);
-    uint32_t number = before[i];
-    for (uint64_t left = roots[i]; left; left &= left - 1)
-        parent[base + (uint32_t)(qfz_first_bit(left) - 1)] = QFZ_HA4_NUMBERED | number++;
-    if (i == n - 1) *n_regions = number;
+    const int64_t p = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
+    if (p == n) *n_regions = before[n];
+    if (p < n && before[p + 1] != before[p]) parent[p] = QFZ_HA4_NUMBERED | before[p];
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -85,16 +64,13 @@ qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_segments *segments, v
                                uint32_t *d_parent, uint32_t *d_n)
 {
     const int32_t h = segments->h, w = segments->w;
-    QFZ_TRY(qfz_gpu_segments_check(gpu, segments));
+    const int64_t n = (int64_t)h * w;
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
     region_room room;
     take_room(&carve, h, w, &room);
-    const int64_t n = n_words(h, w);
-    const dim3 grid(qfz_launch_blocks(n, BLOCK)), block(BLOCK);
     QFZ_TRY(qfz_gpu_ha4_forest(gpu, segments, room.bits, d_parent));
-    QFZ_TRY(qfz_launch(gpu, k_find_roots, grid, block, 0, w, n, room.bits, d_parent, room.roots,
-                       room.counts));
-    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.counts, room.counts, n));
-    return qfz_launch(gpu, k_number_roots, grid, block, 0, w, n, room.roots, room.counts, d_parent,
-                      d_n);
+    QFZ_TRY(
+        qfz_launch_each(gpu, k_find_roots, n + 1, BLOCK, w, n, room.bits, d_parent, room.before));
+    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.before, room.before, n + 1));
+    return qfz_launch_each(gpu, k_number_roots, n + 1, BLOCK, n, room.before, d_parent, d_n);
 }

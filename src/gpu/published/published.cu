@@ -6,8 +6,8 @@ qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *in)
     QFZ_TRY(qfz_gpu_check_size(gpu, in->h, in->w));
     if (in->connectivity != 4 && in->connectivity != 8)
         return qfz_fail(gpu->err, QFZ_EARG, "connectivity %d", in->connectivity);
-    if (in->d_values ? qfz_type_is_float(in->type) : !in->d_valid)
-        return qfz_fail(gpu->err, QFZ_EARG, "published methods label integers or a foreground");
+    if (qfz_type_is_float(in->type))
+        return qfz_fail(gpu->err, QFZ_EARG, "published methods label integers");
     return QFZ_OK;
 }
 

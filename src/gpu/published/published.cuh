@@ -3,8 +3,7 @@
  * core/method.h).
  *
  * Valid pixels of equal value in one band of integers are joined. d_root[px] = index y * w + x of
- * the first pixel of px's region, QFZ_NONE where px is invalid. Without values the valid pixels are
- * a foreground, the papers' binary input: all valid neighbours are joined.
+ * the first pixel of px's region, QFZ_NONE where px is invalid.
  *
  *   stava   Šťava, Beneš, Connected Component Labeling in CUDA (GPU Computing Gems, 2011)
  *   c2fl    Chen et al., Efficient parallel connected components labeling with a coarse-to-fine
@@ -22,11 +21,11 @@
 #include "core/method.h"
 
 typedef struct qfz_gpu_segments {
-    int32_t h, w;         /* h * w < 2^31 */
-    int connectivity;     /* 4 or 8 */
-    qfz_type type;        /* type of the values, an integer type */
-    const void *d_values; /* h * w; NULL: the valid pixels are the foreground of a binary raster */
-    const uint8_t *d_valid; /* h * w, 0 = invalid; NULL: all are valid; not both NULL */
+    int32_t h, w;           /* h * w < 2^31 */
+    int connectivity;       /* 4 or 8 */
+    qfz_type type;          /* type of the values, an integer type */
+    const void *d_values;   /* h * w */
+    const uint8_t *d_valid; /* h * w, 0 = invalid; NULL: all are valid */
 } qfz_gpu_segments;
 
 /* Labels by a method. The union-find forest is d_root itself; d_scratch has

@@ -66,12 +66,8 @@ template <typename WORD> struct qfz_meetings {
     WORD up, left, right;
 };
 
-/* Sources of pixels. A source has:
+/* The pixels: valid neighbours of equal value are joined.
  *
- *   h, w                     size of the image
- *   is_valid(p)              true if pixel p is valid
- *   value(p)                 the value of a valid pixel
- *   joins(p, q)              true if two neighbouring pixels of the image are joined
  *   fetch(y, x)              what this lane loads of the chunk at pixel x of row y; 0 outside
  *   bits(fetched, open)      the chunk's bits; open: the pixel before the chunk is valid
  *   meetings<EIGHT>(y, x, fetched, row, up, row_open, up_open)
@@ -79,67 +75,7 @@ template <typename WORD> struct qfz_meetings {
  *                            qfz_first_meetings() selects; row_open, up_open: the pixels before
  *                            the chunks are valid
  *
- * All lanes of a warp call the last three together. */
-
-/* A foreground: all valid neighbours are joined. */
-struct qfz_foreground {
-    int32_t h, w;
-    const uint8_t *valid;
-
-    QFZ_DEVICE bool is_valid(int64_t p) const
-    {
-        return __ldg(valid + p) != 0;
-    }
-
-    QFZ_DEVICE uint32_t value(int64_t) const
-    {
-        return 0;
-    }
-
-    QFZ_DEVICE bool joins(int64_t p, int64_t q) const
-    {
-        return is_valid(p) && is_valid(q);
-    }
-
-    template <typename WORD> struct fetched {
-        uint8_t px[qfz_word<WORD>::LANES];
-    };
-
-    template <typename WORD> QFZ_DEVICE fetched<WORD> fetch(int32_t y, int32_t x0) const
-    {
-        fetched<WORD> got;
-        QFZ_EACH (i, qfz_word<WORD>::LANES) {
-            const int32_t x = x0 + (int32_t)threadIdx.x + i * QFZ_WARP;
-            got.px[i] = y < h && x < w ? __ldg(valid + ((int64_t)y * w + x)) : (uint8_t)0;
-        }
-        return got;
-    }
-
-    template <typename WORD>
-    QFZ_DEVICE qfz_row_bits<WORD> bits(const fetched<WORD> &got, bool open) const
-    {
-        bool set[qfz_word<WORD>::LANES];
-        QFZ_EACH (i, qfz_word<WORD>::LANES)
-            set[i] = got.px[i] != 0;
-        const WORD word = qfz_ballot<WORD>(set);
-        return {word, (WORD)(word & (word << 1 | (WORD)open))};
-    }
-
-    template <bool EIGHT, typename WORD>
-    QFZ_DEVICE qfz_meetings<WORD> meetings(int32_t, int32_t, const fetched<WORD> &,
-                                           qfz_row_bits<WORD> row, qfz_row_bits<WORD> up,
-                                           bool row_open, bool up_open) const
-    {
-        qfz_meetings<WORD> all = {(WORD)(row.valid & up.valid), 0, 0};
-        if (EIGHT) {
-            all.left = row.valid & (WORD)(up.valid << 1 | (WORD)up_open);
-            all.right = up.valid & (WORD)(row.valid << 1 | (WORD)row_open);
-        }
-        return all;
-    }
-};
-
-/* Values: valid neighbours of equal value are joined. */
+ * All lanes of a warp call the three together. */
 template <typename T> struct qfz_values {
     int32_t h, w;
     const uint8_t *valid; /* NULL: all are */
@@ -252,15 +188,12 @@ template <typename LABEL>
 static qfz_status qfz_label_source(qfz_gpu *gpu, const qfz_gpu_segments *in, const LABEL &label)
 {
     QFZ_TRY(qfz_gpu_segments_check(gpu, in));
-    const auto label_any = [&](const auto &source) {
+    const auto label_values = [&](const auto *values) {
+        typedef std::decay_t<decltype(*values)> T;
+        const qfz_values<T> source = {in->h, in->w, in->d_valid, values};
         return in->connectivity == 8 ? label(source, std::true_type())
                                      : label(source, std::false_type());
     };
-    const auto label_values = [&](const auto *values) {
-        typedef std::decay_t<decltype(*values)> T;
-        return label_any(qfz_values<T>{in->h, in->w, in->d_valid, values});
-    };
-    if (!in->d_values) return label_any(qfz_foreground{in->h, in->w, in->d_valid});
     switch (qfz_type_bytes(in->type)) {
     case 1: return label_values(static_cast<const uint8_t *>(in->d_values));
     case 2: return label_values(static_cast<const uint16_t *>(in->d_values));
