@@ -54,6 +54,8 @@ struct layout {
                        * pixel is invalid or no join leads out of the block */
     uint16_t *runs;   /* codes of runs, room for one a pixel; a block's codes begin at a multiple of
                        * 64 and may be read and written eight at a time */
+    uint8_t *joins;   /* a plane of joins (image.cuh); NULL where values are compared as they are
+                       * read: of one band, without levels of edges from elsewhere */
 };
 
 /* A block's first pixel, and the index of its first code in layout.runs. */
@@ -76,7 +78,7 @@ QFZ_DEVICE uint32_t px_of(const layout &at, const block_place &block, uint32_t p
 }
 
 /* Carves the arrays; parent and inner stay NULL. */
-layout qfz_blocks_take(qfz_carve *carve, int32_t h, int32_t w);
+layout qfz_blocks_take(qfz_carve *carve, const qfz_rule *rule, int32_t h, int32_t w);
 
 /* The first pixels of regions, as bits, and the number of them before each row of a block in raster
  * order, which gives region numbers. row_of(): the index of row y of a block in `before`. */
@@ -91,17 +93,10 @@ QFZ_DEVICE int64_t row_of(const layout &at, const block_place &block, uint32_t y
     return (int64_t)(block.y + (int32_t)y) * at.blocks_w + block.x / SIDE;
 }
 
-/* True if values are compared as they are read: one band, and no edge levels from elsewhere.
- * Otherwise a plane of joins (image.cuh) is made first. */
-bool qfz_blocks_read_values(const qfz_rule *rule);
-
-/* Fill the arrays of *at, from such an image or from a plane of joins. In at->parent, components
- * that touch a ring are united across blocks; other words of it are not written. QFZ_EARG if the
- * image has more than 2^31 - 1 pixels. */
+/* Fills the arrays of *at. In at->parent, components that touch a ring are united across blocks;
+ * other words of it are not written. QFZ_EARG if the image has more than 2^31 - 1 pixels. */
 qfz_status qfz_blocks_link(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                            const layout *at);
-qfz_status qfz_blocks_link_joins(qfz_gpu *gpu, const uint8_t *d_joins, int connectivity,
-                                 const layout *at);
 
 /* ---- Bits ------------------------------------------------------------------------------------ */
 

@@ -177,27 +177,10 @@ static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view
                            FLATTEN_WARPS * QFZ_WARP, at, firsts, d_counts);
 }
 
-/* Carves the plane of joins; NULL where values are compared as they are read. */
-static uint8_t *take_joins(qfz_carve *carve, const qfz_rule *rule, int32_t h, int32_t w)
-{
-    uint8_t *d_joins = NULL;
-    if (!qfz_blocks_read_values(rule)) qfz_carve_take(carve, &d_joins, (int64_t)h * w);
-    return d_joins;
-}
-
-static qfz_status link_image(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                             uint8_t *d_joins, const layout *at)
-{
-    if (!d_joins) return qfz_blocks_link(gpu, image, rule, at);
-    QFZ_TRY(qfz_gpu_joins(gpu, image, rule, d_joins));
-    return qfz_blocks_link_joins(gpu, d_joins, rule->connectivity, at);
-}
-
 size_t qfz_gpu_components_bytes(const qfz_rule *rule, int32_t h, int32_t w)
 {
     qfz_carve carve = {};
-    (void)qfz_blocks_take(&carve, h, w);
-    (void)take_joins(&carve, rule, h, w);
+    (void)qfz_blocks_take(&carve, rule, h, w);
     return carve.used;
 }
 
@@ -205,10 +188,9 @@ qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
                               void *d_scratch, uint32_t *d_root)
 {
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
-    layout at = qfz_blocks_take(&carve, image->h, image->w);
-    uint8_t *const d_joins = take_joins(&carve, rule, image->h, image->w);
+    layout at = qfz_blocks_take(&carve, rule, image->h, image->w);
     at.parent = d_root;
-    QFZ_TRY(link_image(gpu, image, rule, d_joins, &at));
+    QFZ_TRY(qfz_blocks_link(gpu, image, rule, &at));
     QFZ_TRY(flatten_ring<false>(gpu, at, firsts_view{}, NULL));
     return write_px(gpu, at, roots_out{}, d_root);
 }
@@ -218,7 +200,6 @@ namespace
 /* The memory of numbering. */
 struct number_room {
     layout at;
-    uint8_t *joins; /* NULL where values are compared as they are read */
     firsts_view firsts;
     uint32_t *counts; /* of first pixels, by row */
     void *scan;
@@ -228,8 +209,7 @@ struct number_room {
 static number_room take_numbers(qfz_carve *carve, const qfz_rule *rule, int32_t h, int32_t w)
 {
     number_room room;
-    room.at = qfz_blocks_take(carve, h, w);
-    room.joins = take_joins(carve, rule, h, w);
+    room.at = qfz_blocks_take(carve, rule, h, w);
     room.firsts.n = (int64_t)room.at.n_blocks * SIDE;
     qfz_carve_take(carve, &room.firsts.bits, (int64_t)room.at.n_blocks * WORDS);
     qfz_carve_take(carve, &room.firsts.before, room.firsts.n + 1);
@@ -254,7 +234,7 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
     const number_room room = take_numbers(&carve, rule, image->h, image->w);
     const firsts_view &firsts = room.firsts;
     const labels_out out = {firsts, regions->d_first, regions->d_n};
-    QFZ_TRY(link_image(gpu, image, rule, room.joins, &room.at));
+    QFZ_TRY(qfz_blocks_link(gpu, image, rule, &room.at));
     QFZ_TRY(flatten_ring<true>(gpu, room.at, firsts, room.counts));
     QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.counts, firsts.before, firsts.n + 1));
     return write_px(gpu, room.at, out, regions->d_label);

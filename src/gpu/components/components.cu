@@ -141,13 +141,13 @@ template <bool EIGHT> static __global__ void __launch_bounds__(2 * SIDE) k_link_
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-bool qfz_blocks_read_values(const qfz_rule *rule)
+static bool reads_values(const qfz_rule *rule)
 {
     return rule->n_bands == 1 && !rule->edge_bits && !rule->edge_levels && !rule->weights &&
            rule->min_mass == 0;
 }
 
-layout qfz_blocks_take(qfz_carve *carve, int32_t h, int32_t w)
+layout qfz_blocks_take(qfz_carve *carve, const qfz_rule *rule, int32_t h, int32_t w)
 {
     layout at = {};
     at.h = h;
@@ -160,6 +160,7 @@ layout qfz_blocks_take(qfz_carve *carve, int32_t h, int32_t w)
     qfz_carve_take(carve, &at.n_runs, at.n_blocks);
     qfz_carve_take(carve, &at.seams, (int64_t)at.n_blocks * 2 * SEAMS);
     qfz_carve_take(carve, &at.ring, (int64_t)at.n_blocks * RING);
+    if (!reads_values(rule)) qfz_carve_take(carve, &at.joins, (int64_t)h * w);
     return at;
 }
 
@@ -230,6 +231,11 @@ static qfz_status link_integers(qfz_gpu *gpu, const qfz_gpu_image *image, const 
 qfz_status qfz_blocks_link(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                            const layout *at)
 {
+    if (at->joins) {
+        const qfz_joins_source source = {at->h, at->w, is_aligned(at->joins, at->w), at->joins};
+        QFZ_TRY(qfz_gpu_joins(gpu, image, rule, at->joins));
+        return link_source(gpu, source, rule->connectivity, at);
+    }
     switch (image->type) {
     case QFZ_U8: return link_integers<uint8_t>(gpu, image, rule, at, 0);
     case QFZ_I8: return link_integers<uint8_t>(gpu, image, rule, at, 0x80808080u);
@@ -241,11 +247,4 @@ qfz_status qfz_blocks_link(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_r
     }
     const qfz_near_float near = {rule->alpha_level};
     return link_band<float>(gpu, image, rule, at, near);
-}
-
-qfz_status qfz_blocks_link_joins(qfz_gpu *gpu, const uint8_t *d_joins, int connectivity,
-                                 const layout *at)
-{
-    const qfz_joins_source source = {at->h, at->w, is_aligned(d_joins, at->w), d_joins};
-    return link_source(gpu, source, connectivity, at);
 }
