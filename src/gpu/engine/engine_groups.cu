@@ -63,36 +63,17 @@ bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
 
 namespace
 {
-/* An upload of arrays that are adjacent on the device, in transfers of QFZ_STAGING_BYTES: most
- * arrays are so small that their number of transfers would decide the time. */
+/* An upload of arrays that are adjacent on the device. */
 typedef struct parcel {
     qfz_worker *worker;
     char *d_to;
-    void *buffer; /* the staging buffer in use; NULL: none */
-    size_t sent, filled;
+    size_t sent;
 } parcel;
-
-qfz_status send(parcel *p)
-{
-    if (p->filled == 0) return QFZ_OK;
-    QFZ_TRY(qfz_staging_send(&p->worker->gpu, p->d_to + p->sent, p->buffer, p->filled));
-    p->sent += p->filled;
-    p->filled = 0;
-    p->buffer = NULL;
-    return qfz_staging_leave_room(&p->worker->staging, &p->worker->gpu);
-}
 
 qfz_status put(parcel *p, const void *from, size_t bytes)
 {
-    for (size_t done = 0; done < bytes;) {
-        const size_t room = QFZ_STAGING_BYTES - p->filled, left = bytes - done;
-        const size_t n = left < room ? left : room;
-        if (!p->buffer) QFZ_TRY(qfz_staging_room(&p->worker->staging, &p->worker->gpu, &p->buffer));
-        memcpy((char *)p->buffer + p->filled, (const char *)from + done, n);
-        done += n;
-        p->filled += n;
-        if (p->filled == QFZ_STAGING_BYTES) QFZ_TRY(send(p));
-    }
+    QFZ_TRY(qfz_worker_up(p->worker, p->d_to + p->sent, from, bytes));
+    p->sent += bytes;
     return QFZ_OK;
 }
 
@@ -100,8 +81,8 @@ qfz_status put(parcel *p, const void *from, size_t bytes)
 void align(parcel *p)
 {
     qfz_carve at = {NULL, 0};
-    (void)qfz_carve_bytes(&at, p->filled);
-    p->filled = at.used;
+    (void)qfz_carve_bytes(&at, p->sent);
+    p->sent = at.used;
 }
 
 struct piece {
@@ -175,7 +156,7 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const q
     const qfz_rule *const rule = worker->spec.rule;
     char *const d_memory = worker->d_memory + worker->kept_bytes;
     qfz_carve carve = {d_memory, 0};
-    parcel p = {worker, d_memory, NULL, 0, 0};
+    parcel p = {worker, d_memory, 0};
     QFZ_TRY(qfz_worker_enter(worker, err));
     *group = group_of(worker, graph);
     qfz_gpu_group_carve(group, rule, &carve);
@@ -185,7 +166,6 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const q
     QFZ_TRY(put(&p, graph->ring, (size_t)graph->n_ring * sizeof *graph->ring));
     align(&p);
     if (group->kind == QFZ_OMEGA) QFZ_TRY(put_omega(&p, graph, own));
-    QFZ_TRY(send(&p));
     return qfz_gpu_group_join(&worker->gpu, group);
 }
 
