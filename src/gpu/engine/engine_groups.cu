@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_groups.cu - stitches groups of tiles (core/engine.h) in the memory of an idle worker. */
-#include <string.h>
-
 #include "gpu/groups/group.cuh"
 #include "gpu/engine/worker.cuh"
 

@@ -61,15 +61,15 @@ QFZ_DEVICE unsigned own_bits(uint64_t word)
     return half >> (2 * threadIdx.x & 31) & 3;
 }
 
-/* Unites a chunk's segments with those above, for the joins in `first` that are not `done`. */
+/* Unites a chunk's segments with those above, for the joins in `first`. */
 template <bool EIGHT, typename WORD>
-QFZ_DEVICE void unite(uint32_t *parent, const qfz_meetings<WORD> &first, unsigned done,
-                      const chunk<WORD> &row, const chunk<WORD> &up)
+QFZ_DEVICE void unite(uint32_t *parent, const qfz_meetings<WORD> &first, const chunk<WORD> &row,
+                      const chunk<WORD> &up)
 {
     enum { LANES = qfz_word<WORD>::LANES };
     unsigned todo = own_bits(first.up);
     if (EIGHT) todo |= own_bits(first.left) << LANES | own_bits(first.right) << 2 * LANES;
-    for (todo &= ~done; todo; todo &= todo - 1) {
+    for (; todo; todo &= todo - 1) {
         const int which = __ffs((int)todo) - 1, x = (int)threadIdx.x * LANES + which % LANES;
         const bool left = which / LANES == 1, right = which / LANES == 2;
         qfz_unite<qfz_in_cache>(parent, row.segment(right ? x - 1 : x),
@@ -87,47 +87,14 @@ QFZ_DEVICE qfz_meetings<WORD> first_meetings(const SOURCE &source, int32_t y, in
     return qfz_first_meetings(all, row.bits, up.bits);
 }
 
-/* The first parent of the segment that begins at pixel s: the segment at its upper left, or the
- * first one above that it meets in this chunk, or itself. */
-template <bool EIGHT, typename WORD>
-QFZ_DEVICE uint32_t first_parent(const qfz_meetings<WORD> &first, int s, const chunk<WORD> &row,
-                                 const chunk<WORD> &up)
+/* Makes the segments that begin in a chunk roots, and links one that continues in it. */
+template <typename WORD> QFZ_DEVICE void begin_segments(uint32_t *parent, const chunk<WORD> &row)
 {
-    if (EIGHT && (first.left >> s & 1)) return up.segment(s - 1);
-    const int more = qfz_first_bit((WORD)(first.up >> s));
-    if (more == 0) return row.base + (uint32_t)s;
-    const int x = s + more - 1;
-    return qfz_start_distance(row.starts, x) == x - s ? up.segment(x) : row.base + (uint32_t)s;
-}
-
-/* True if first_parent() used the join of pixel x with its upper neighbour. */
-template <bool EIGHT, typename WORD>
-QFZ_DEVICE bool is_taken(const qfz_meetings<WORD> &first, int x, const chunk<WORD> &row)
-{
-    const int distance = qfz_start_distance(row.starts, x);
-    if (distance > x) return false;
-    if (EIGHT && (first.left >> (x - distance) & 1)) return false;
-    const WORD before = (WORD)(first.up << (qfz_word<WORD>::BITS - 1 - x)) << 1;
-    return qfz_leading_zeros(before) >= distance;
-}
-
-/* Sets the first parents of the segments that begin in a chunk, and of one that continues in it.
- * Returns the joins that this settles, as bits in the form of unite(). */
-template <bool EIGHT, typename WORD>
-QFZ_DEVICE unsigned hook(uint32_t *parent, const qfz_meetings<WORD> &first, const chunk<WORD> &row,
-                         const chunk<WORD> &up)
-{
-    enum { LANES = qfz_word<WORD>::LANES };
-    const unsigned starts = own_bits(row.starts), above = own_bits(first.up);
-    unsigned done = EIGHT ? (own_bits(first.left) & starts) << LANES : 0;
-    QFZ_EACH (i, LANES) {
-        const int x = (int)threadIdx.x * LANES + i;
-        if (starts >> i & 1)
-            parent[row.base + (uint32_t)x] = first_parent<EIGHT>(first, x, row, up);
-        if ((above >> i & 1) && is_taken<EIGHT>(first, x, row)) done |= 1u << i;
+    QFZ_EACH (i, qfz_word<WORD>::LANES) {
+        const int x = (int)threadIdx.x + i * QFZ_WARP;
+        if (row.starts >> x & 1) parent[row.base + (uint32_t)x] = row.base + (uint32_t)x;
     }
     if (threadIdx.x == 0 && (row.bits.joined & 1)) parent[row.base] = row.base - row.before;
-    return done;
 }
 
 /* What the warp of a row shares with the warp of the row below. */
@@ -137,8 +104,7 @@ template <typename WORD> struct row_above {
 };
 
 /* Algorithm 3. A block walks along its strip; the segment that is open at the end of a chunk is
- * carried over. In the paper every segment begins as a root and is then united with those above.
- * Here a segment begins as a child of the first one above, which leaves few unions. */
+ * carried over. Every segment begins as a root and is then united with those above. */
 template <typename WORD, bool EIGHT, typename SOURCE>
 __global__ void __launch_bounds__(QFZ_WARP *STRIP)
     k_label_strips(SOURCE source, qfz_row_bits<WORD> *bits, uint32_t *parent)
@@ -165,9 +131,9 @@ __global__ void __launch_bounds__(QFZ_WARP *STRIP)
         const chunk<WORD> up(above.bits, (WORD)(above.bits.valid & ~above.bits.joined),
                              row.base - (uint32_t)source.w, above.before);
         const qfz_meetings<WORD> first = first_meetings<EIGHT>(source, y, x0, got, row, up);
-        const unsigned done = hook<EIGHT>(parent, first, row, up);
+        begin_segments(parent, row);
         __syncthreads(); /* every segment has a parent, and shared[] has been read */
-        unite<EIGHT>(parent, first, done, row, up);
+        unite<EIGHT>(parent, first, row, up);
         before = row.open();
     }
 }
@@ -202,7 +168,7 @@ __global__ void __launch_bounds__(QFZ_WARP *BORDER_WARPS)
         up.before = lone_chunk(bits, n_chunks, y - 1, x0 - BITS, source.w).open();
     }
     const auto got = source.template fetch<WORD>(y, x0);
-    unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), 0, row, up);
+    unite<EIGHT>(parent, first_meetings<EIGHT>(source, y, x0, got, row, up), row, up);
 }
 
 /* Algorithm 5: relabeling, a warp for each chunk. A walk passes starts only; a root that another

@@ -35,14 +35,6 @@ QFZ_DEVICE int qfz_leading_zeros(uint64_t word)
 {
     return __clzll((long long)word);
 }
-QFZ_DEVICE int qfz_first_bit(uint32_t word) /* from 1; 0: no bit */
-{
-    return __ffs((int)word);
-}
-QFZ_DEVICE int qfz_first_bit(uint64_t word)
-{
-    return __ffsll((long long)word);
-}
 
 /* The distance of pixel x from the start of its segment; at least BITS if the segment starts before
  * the chunk. starts: pixels not joined to their left neighbour. */
