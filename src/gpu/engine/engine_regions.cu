@@ -31,9 +31,8 @@ static size_t scratch_bytes(const qfz_worker *worker)
     const qfz_worker_spec *const spec = &worker->spec;
     const qfz_region_room *const room = &worker->regions;
     const int32_t h = spec->max_h, w = spec->max_w;
-    size_t bytes = max(qfz_gpu_components_number_bytes(spec->rule, h, w),
-                       qfz_gpu_components_bytes(spec->rule, h, w));
-    bytes = max(bytes, qfz_gpu_regions_bytes(h, w));
+    const size_t bytes =
+        max(qfz_gpu_components_number_bytes(spec->rule, h, w), qfz_gpu_regions_bytes(h, w));
     return room->published ? max(bytes, qfz_gpu_published_bytes(room->method, h, w)) : bytes;
 }
 

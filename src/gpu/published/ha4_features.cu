@@ -142,14 +142,6 @@ template <typename T, int WHAT> struct favourite {
 
 } // namespace
 
-/* The regions of starts of segments and of chunks, at the pixels lane and lane + 32. */
-static QFZ_DEVICE void look_up(const uint32_t *parent, uint32_t (&at)[2])
-{
-    QFZ_EACH (i, 2)
-        while (!(at[i] & QFZ_HA4_NUMBERED))
-            at[i] = __ldg(parent + at[i]);
-}
-
 template <typename T, int WHAT>
 static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
     k_gather(int32_t w, uint32_t n_pieces, uint32_t n_warps, const row_bits *__restrict__ bits,
@@ -170,9 +162,12 @@ static __global__ void __launch_bounds__(QFZ_WARP *WARPS)
         const row_bits row = line[c];
         const uint64_t starts = row.valid & (~row.joined | 1);
         const uint32_t px = (uint32_t)y * (uint32_t)w + (uint32_t)(c * BITS + lane);
+        /* of starts of segments and of chunks */
         uint32_t region[2] = {starts >> lane & 1 ? px : QFZ_NONE,
                               starts >> lane >> QFZ_WARP & 1 ? px + QFZ_WARP : QFZ_NONE};
-        look_up(parent, region);
+        QFZ_EACH (i, 2)
+            while (!(region[i] & QFZ_HA4_NUMBERED))
+                region[i] = __ldg(parent + region[i]);
         QFZ_EACH (i, 2) {
             const uint32_t valid = (uint32_t)(row.valid >> i * QFZ_WARP);
             if (!valid) continue;

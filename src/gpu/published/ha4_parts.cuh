@@ -7,20 +7,6 @@
 #include "gpu/device/pixel_type.cuh"
 #include "gpu/device/warp.cuh"
 
-/* Types for sums of 32 values and their squares; those of 32 bits are summed in two halves. */
-template <int BYTES> struct sums_of {
-    typedef int32_t sum;
-    typedef uint64_t square;
-};
-template <> struct sums_of<1> {
-    typedef int32_t sum;
-    typedef uint32_t square;
-};
-template <> struct sums_of<4> {
-    typedef int64_t sum;
-    typedef uint64_t square;
-};
-
 /* The join of the values from the start of a pixel's segment, `distance` before, to the pixel. */
 template <typename V, typename JOIN>
 QFZ_DEVICE V since_start(V value, int distance, const JOIN &join)
@@ -86,17 +72,15 @@ template <typename T, int WHAT> struct ha4_part {
     /* Sums over values from the start of the lane's segment to the lane. All lanes call. */
     QFZ_DEVICE void set_values(T value, int distance)
     {
-        typedef typename sums_of<sizeof(T)>::sum sum_type;
-        typedef typename sums_of<sizeof(T)>::square square_type;
         const auto add = [](auto a, auto b) { return a + b; };
         const uint32_t order = order_of(value);
-        sum = (uint64_t)(int64_t)since_start((sum_type)value, distance, add);
         const uint64_t wide = (uint64_t)(int64_t)value, own = wide * wide;
+        sum = since_start(wide, distance, add);
         if (sizeof(T) == 4) {
             square[0] = since_start(own & UINT32_MAX, distance, add);
             square[1] = since_start(own >> 32, distance, add);
         } else {
-            square[0] = since_start((square_type)own, distance, add);
+            square[0] = since_start(own, distance, add);
         }
         least = since_start(order, distance, [](uint32_t a, uint32_t b) { return min(a, b); });
         greatest = since_start(order, distance, [](uint32_t a, uint32_t b) { return max(a, b); });
