@@ -13,7 +13,7 @@
 /* Hooks each component on a block's ring directly to its root, so that later look-ups take one
  * step. A warp has a block, a thread PLACES places of its ring, whose parents are loaded together.
  * FIRSTS: also adds the roots among them to the block's first pixels, of which a thread has ROWS
- * rows, and counts first pixels by row. Roots do not change any more. */
+ * rows, and counts first pixels by row, in firsts.before. Roots do not change any more. */
 enum { PLACES = RING / QFZ_WARP, ROWS = SIDE / QFZ_WARP, FLATTEN_WARPS = 4 };
 static_assert((int)PLACES == 8 && (int)ROWS == 2, "16 bytes of places and of rows a thread");
 
@@ -46,7 +46,7 @@ static QFZ_DEVICE uint32_t flatten_places(uint32_t *parent, const uint32_t px[PL
 
 template <bool FIRSTS>
 static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
-    k_flatten_ring(layout at, firsts_view firsts, uint32_t *counts)
+    k_flatten_ring(layout at, firsts_view firsts)
 {
     __shared__ uint32_t on_ring[FLATTEN_WARPS][WORDS]; /* first pixels */
     const uint32_t lane = threadIdx.x % QFZ_WARP, warp = threadIdx.x / QFZ_WARP;
@@ -76,9 +76,9 @@ static __global__ void __launch_bounds__(FLATTEN_WARPS *QFZ_WARP)
     __syncwarp();
     const uint4 all = *mine;
     *bits = all;
-    counts[row_of(at, block, ROWS * lane)] = (uint32_t)(__popc(all.x) + __popc(all.y));
-    counts[row_of(at, block, ROWS * lane + 1)] = (uint32_t)(__popc(all.z) + __popc(all.w));
-    if (number == 0 && lane == 0) counts[firsts.n] = 0;
+    firsts.before[row_of(at, block, ROWS * lane)] = (uint32_t)(__popc(all.x) + __popc(all.y));
+    firsts.before[row_of(at, block, ROWS * lane + 1)] = (uint32_t)(__popc(all.z) + __popc(all.w));
+    if (number == 0 && lane == 0) firsts.before[firsts.n] = 0;
 }
 
 /* ---- Values of pixels ------------------------------------------------------------------------ */
@@ -170,11 +170,10 @@ static qfz_status write_px(qfz_gpu *gpu, const layout &at, const OUT &out, uint3
 }
 
 template <bool FIRSTS>
-static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view &firsts,
-                               uint32_t *d_counts)
+static qfz_status flatten_ring(qfz_gpu *gpu, const layout &at, const firsts_view &firsts)
 {
     return qfz_launch_each(gpu, k_flatten_ring<FIRSTS>, (int64_t)at.n_blocks * QFZ_WARP,
-                           FLATTEN_WARPS * QFZ_WARP, at, firsts, d_counts);
+                           FLATTEN_WARPS * QFZ_WARP, at, firsts);
 }
 
 size_t qfz_gpu_components_bytes(const qfz_rule *rule, int32_t h, int32_t w)
@@ -191,7 +190,7 @@ qfz_status qfz_gpu_components(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     layout at = qfz_blocks_take(&carve, rule, image->h, image->w);
     at.parent = d_root;
     QFZ_TRY(qfz_blocks_link(gpu, image, rule, &at));
-    QFZ_TRY(flatten_ring<false>(gpu, at, firsts_view{}, NULL));
+    QFZ_TRY(flatten_ring<false>(gpu, at, firsts_view{}));
     return write_px(gpu, at, roots_out{}, d_root);
 }
 
@@ -201,7 +200,6 @@ namespace
 struct number_room {
     layout at;
     firsts_view firsts;
-    uint32_t *counts; /* of first pixels, by row */
     void *scan;
 };
 } // namespace
@@ -214,7 +212,6 @@ static number_room take_numbers(qfz_carve *carve, const qfz_rule *rule, int32_t 
     qfz_carve_take(carve, &room.firsts.bits, (int64_t)room.at.n_blocks * WORDS);
     qfz_carve_take(carve, &room.firsts.before, room.firsts.n + 1);
     qfz_carve_take(carve, &room.at.parent, (int64_t)h * w);
-    qfz_carve_take(carve, &room.counts, room.firsts.n + 1);
     room.scan = qfz_carve_bytes(carve, qfz_gpu_scan_bytes(room.firsts.n + 1));
     room.at.inner = room.firsts.bits;
     return room;
@@ -235,7 +232,7 @@ qfz_status qfz_gpu_components_number(qfz_gpu *gpu, const qfz_gpu_image *image, c
     const firsts_view &firsts = room.firsts;
     const labels_out out = {firsts, regions->d_first, regions->d_n};
     QFZ_TRY(qfz_blocks_link(gpu, image, rule, &room.at));
-    QFZ_TRY(flatten_ring<true>(gpu, room.at, firsts, room.counts));
-    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.counts, firsts.before, firsts.n + 1));
+    QFZ_TRY(flatten_ring<true>(gpu, room.at, firsts));
+    QFZ_TRY(qfz_gpu_scan(gpu, room.scan, firsts.before, firsts.before, firsts.n + 1));
     return write_px(gpu, room.at, out, regions->d_label);
 }

@@ -75,6 +75,7 @@ static __global__ void __launch_bounds__(BLOCK)
     if (at.p >= at.n_px) return;
     QFZ_EACH (d, DIRS)
         sum[d] = typename level_of::type();
+#pragma unroll 4 /* loads of four bands overlap */
     for (int band = 0; band < view.n_bands; band++, pixels += at.n_px) {
         const float weight = WEIGHTED ? __ldg(view.weights + band) : 1.0f;
         if (WEIGHTED && weight == 0) continue;
@@ -119,11 +120,8 @@ static qfz_status launch_for(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
                              planes_out out, KERNEL *four, KERNEL *eight, FROM... from)
 {
     const uint8_t *const zeroed = rule->min_mass > 0 && !rule->edge_bits ? image->d_zeroed : NULL;
-    const plane_view view = {{image->h, image->w, image->d_valid},
-                             image->n_bands,
-                             image->d_weights,
-                             zeroed,
-                             image->d_edges};
+    const qfz_pixel_grid grid = {image->h, image->w, image->d_valid};
+    const plane_view view = {grid, image->n_bands, image->d_weights, zeroed, image->d_edges};
     return qfz_launch_each(gpu, rule->connectivity == 8 ? eight : four,
                            (int64_t)image->h * image->w, BLOCK, view, from..., out);
 }
