@@ -23,17 +23,12 @@ struct qfz_pixel_grid {
     int32_t h, w;
     const uint8_t *valid;
 
-    /* True if the edge from pixel (y, x) in direction d has both ends in the tile, and both valid.
-     */
-    __host__ __device__ bool has_edge(int32_t y, int32_t x, int d) const
-    {
-        const int32_t to_y = y + qfz_step_y(d), to_x = x + qfz_step_x(d);
-        if (to_y >= h || to_x < 0 || to_x >= w) return false;
-        return !valid || (valid[(int64_t)y * w + x] && valid[(int64_t)to_y * w + to_x]);
-    }
+    /* True if the edge from pixel p in direction d has both ends in the tile, and both valid. */
     __host__ __device__ bool has_edge(int64_t p, int d) const
     {
-        return has_edge((int32_t)(p / w), (int32_t)(p % w), d);
+        const int64_t y = p / w + qfz_step_y(d), x = p % w + qfz_step_x(d);
+        if (y >= h || x < 0 || x >= w) return false;
+        return !valid || (valid[p] && valid[y * w + x]);
     }
 };
 
@@ -64,8 +59,11 @@ template <typename T> struct qfz_edge_reader {
      * most alpha_level. */
     QFZ_DEVICE bool read(int32_t y, int32_t x, int d, uint32_t *level) const
     {
-        if (!qfz_pixel_grid{h, w, valid}.has_edge(y, x, d)) return false;
-        *level = level_of((int64_t)y * w + x, d);
+        const int32_t dy = qfz_step_y(d), dx = qfz_step_x(d);
+        if (y + dy >= h || x + dx < 0 || x + dx >= w) return false;
+        const int64_t p = (int64_t)y * w + x, q = p + (int64_t)dy * w + dx;
+        if (valid && !(__ldg(valid + p) && __ldg(valid + q))) return false;
+        *level = level_of(p, d);
         return *level <= alpha_level;
     }
 };

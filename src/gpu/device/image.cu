@@ -39,8 +39,10 @@ template <int DIRS> struct pixel_view {
         const int32_t y = (int32_t)((uint32_t)p / (uint32_t)grid.w);
         const int32_t x = (int32_t)((uint32_t)p % (uint32_t)grid.w);
         QFZ_EACH (d, DIRS) {
-            const bool is = p < n_px && grid.has_edge(y, x, d);
-            end[d] = is ? p + qfz_step_y(d) * grid.w + qfz_step_x(d) : p;
+            const int32_t to_y = y + qfz_step_y(d), to_x = x + qfz_step_x(d);
+            const bool is_in = p < n_px && to_y < grid.h && to_x >= 0 && to_x < grid.w;
+            end[d] = is_in ? (int64_t)to_y * grid.w + to_x : p;
+            const bool is = is_in && (!grid.valid || (grid.valid[p] && grid.valid[end[d]]));
             edges |= (uint32_t)is << d;
         }
     }
