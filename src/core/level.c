@@ -3,6 +3,7 @@
 #include "core/simd.h"
 #include "core/angle.h"
 #include "core/level.h"
+#include "core/root_level.h"
 #include "core/wide.h"
 
 #include <math.h>
@@ -100,26 +101,6 @@ double qfz_level_value(const qfz_rule *rule, uint32_t level)
     float value;
     memcpy(&value, &level, sizeof value);
     return (double)value;
-}
-
-/* The square root of an integer as the nearest single.
- *
- * Up to 2^50 the root as a double is so far from every midpoint of two singles that rounding twice
- * equals rounding once.  Above, singles near the root are multiples of 4, so their midpoints are
- * integers, and the squares of the two nearest midpoints decide. */
-static uint32_t root_level(qfz_u128 square)
-{
-    const float near = (float)sqrt((double)square);
-    if (square >> 50 == 0) return bits_of(near);
-    const uint64_t at = (uint64_t)near;
-    const uint64_t under = (at + (uint64_t)nextafterf(near, 0)) / 2;
-    const uint64_t over = (at + (uint64_t)nextafterf(near, INFINITY)) / 2;
-    const bool even = bits_of(near) % 2 == 0;
-    const qfz_u128 low = (qfz_u128)under * under;
-    const qfz_u128 high = (qfz_u128)over * over;
-    if (square < low || (square == low && !even)) return bits_of(nextafterf(near, 0));
-    if (square > high || (square == high && !even)) return bits_of(nextafterf(near, INFINITY));
-    return bits_of(near);
 }
 
 /* |a - b| of two values, exactly, as an unsigned number of the same width: so a vector has as many
@@ -327,7 +308,7 @@ static void root_levels(const qfz_image *image, int64_t p, int64_t q, int n, uin
     for (int b = 0; b < image->n_bands; b++)
         square_band(image->type, plane_of(image, b), p, q, n, acc);
     for (int i = 0; i < n; i++)
-        levels[i] = root_level(acc[i]);
+        levels[i] = qfz_root_level(acc[i]);
 }
 
 static void integer_levels(const qfz_image *image, qfz_distance distance, int64_t p, int64_t q,

@@ -7,7 +7,7 @@
 #include "gpu/device/device.cuh"
 #include "core/angle.h"
 #include "core/level.h"
-#include "core/wide.h"
+#include "core/root_level.h"
 
 /* |a - b| exactly; differences of 32-bit values are taken modulo 2^32. */
 template <typename T> QFZ_DEVICE uint32_t qfz_difference(T a, T b)
@@ -31,27 +31,10 @@ template <> QFZ_DEVICE uint32_t qfz_level_of_words<float>(uint32_t a, uint32_t b
     return __float_as_uint(qfz_difference(__uint_as_float(a), __uint_as_float(b)));
 }
 
+/* For squares below 2^50. */
 QFZ_DEVICE uint32_t qfz_root_level(uint64_t square)
 {
     return __float_as_uint((float)sqrt((double)square));
-}
-
-/* The single-precision number nearest to the root of an integer; see root_key() in core/level.c.
- * The first estimate must be the result or a neighbour of the result. */
-QFZ_DEVICE uint32_t qfz_root_level(qfz_u128 square)
-{
-    if (square >> 50 == 0) return qfz_root_level((uint64_t)square);
-    const double wide = (double)(uint64_t)(square >> 64) * 18446744073709551616.0;
-    const uint32_t near = __float_as_uint((float)sqrt(wide + (double)(uint64_t)square));
-    const uint64_t at = (uint64_t)__uint_as_float(near);
-    const uint64_t under = (at + (uint64_t)__uint_as_float(near - 1)) / 2;
-    const uint64_t over = (at + (uint64_t)__uint_as_float(near + 1)) / 2;
-    const qfz_u128 low = (qfz_u128)under * under;
-    const qfz_u128 high = (qfz_u128)over * over;
-    const bool even = near % 2 == 0;
-    if (square < low || (square == low && !even)) return near - 1;
-    if (square > high || (square == high && !even)) return near + 1;
-    return near;
 }
 
 /* Levels of pairs of pixels of type T, band by band: start with type(), set sum = fold(sum, a, b,
