@@ -20,7 +20,7 @@ static void carve_sorted(qfz_joins_room *room, const qfz_gpu_edges *edges, qfz_c
 {
     const int64_t n_px = (int64_t)edges->h * edges->w;
     qfz_carve before = *carve;
-    (void)qfz_carve_bytes(carve, qfz_gpu_forest_made_bytes(edges));
+    (void)qfz_carve_bytes(carve, qfz_gpu_forest_bytes(edges, QFZ_FOREST_MADE));
     qfz_carve_take(&before, &room->d_levels[1], n_px);
     if (carve->used < before.used) carve->used = before.used;
     qfz_carve_take(carve, &room->d_levels[0], n_px);
@@ -35,7 +35,7 @@ static void carve_tile(qfz_joins_room *room, const qfz_rule *rule, const qfz_gpu
     const int64_t n_px = (int64_t)edges->h * edges->w;
     qfz_gpu_links_take(carve, qfz_ring_size(edges->h, edges->w), &room->links);
     qfz_carve sorted = *carve;
-    room->d_forest = qfz_carve_bytes(carve, qfz_gpu_forest_bytes(edges, 0));
+    room->d_forest = qfz_carve_bytes(carve, qfz_gpu_forest_bytes(edges, QFZ_FOREST_ALL));
     room->d_links_scratch = qfz_carve_bytes(carve, qfz_gpu_border_links_bytes(edges->h, edges->w));
     room->d_edge_levels = qfz_gpu_edges_need_levels(rule)
                               ? (uint32_t *)qfz_carve_bytes(carve, qfz_gpu_edges_bytes(rule, n_px))
@@ -145,8 +145,7 @@ qfz_status qfz_joins_find(qfz_worker *worker, qfz_summary *summary, const qfz_hi
     edges.w = worker->image.w;
     carve_tile(room, rule, &edges, &carve);
     QFZ_TRY(qfz_gpu_edges_make(&worker->gpu, &worker->image, rule, room->d_edge_levels, &edges));
-    QFZ_TRY(
-        qfz_gpu_forest_make(&worker->gpu, &edges, summary != NULL, NULL, room->d_forest, &forest));
+    QFZ_TRY(qfz_gpu_forest_make(&worker->gpu, &edges, summary != NULL, room->d_forest, &forest));
     if (summary) {
         QFZ_TRY(qfz_worker_take_ring(worker, summary));
         QFZ_TRY(qfz_summary_take_zeroed(summary, &worker->tile, err));

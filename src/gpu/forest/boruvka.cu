@@ -2,22 +2,12 @@
 /* boruvka.cu - the memory of a forest, and the order of its steps. */
 #include "gpu/forest/block.cuh"
 
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t at_least_0(int64_t a)
-{
-    return a < 0 ? 0 : a;
-}
-
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w)
 {
     const int64_t n_blocks =
         (int64_t)qfz_launch_blocks(h, QFZ_SIDE) * qfz_launch_blocks(w, QFZ_SIDE);
-    const int64_t px = at_most(h, QFZ_SIDE) * at_most(w, QFZ_SIDE);
-    return n_blocks * (at_most(QFZ_RIM, px) + at_most(QFZ_SPARE, px / 2));
+    const int px = min(h, (int)QFZ_SIDE) * min(w, (int)QFZ_SIDE);
+    return n_blocks * (min((int)QFZ_RIM, px) + min((int)QFZ_SPARE, px / 2));
 }
 
 /* Upper bounds for any content of the tile.  Per block, the graph has at most a vertex per rim
@@ -25,30 +15,21 @@ int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w)
 qfz_gpu_forest qfz_boruvka_shape(const qfz_gpu_edges *edges, int64_t n_external)
 {
     qfz_gpu_forest f = {};
-    const int64_t side_w = at_most(edges->w, QFZ_SIDE), side_h = at_most(edges->h, QFZ_SIDE);
-    const int64_t n_y = (edges->h + QFZ_SIDE - 1) / QFZ_SIDE, px = side_w * side_h;
+    const int64_t n_y = (edges->h + QFZ_SIDE - 1) / QFZ_SIDE;
+    const int px = min(edges->h, (int)QFZ_SIDE) * min(edges->w, (int)QFZ_SIDE);
     const int n_dirs = edges->connectivity / 2;
-    const int64_t leaving = n_dirs == 2 ? 2 * QFZ_SIDE : 6 * QFZ_SIDE - 2;
+    const int leaving = n_dirs == 2 ? 2 * QFZ_SIDE : 6 * QFZ_SIDE - 2;
     f.h = edges->h;
     f.w = edges->w;
     f.n_x = (edges->w + QFZ_SIDE - 1) / QFZ_SIDE;
     f.n_blocks = n_y * f.n_x;
     f.connectivity = edges->connectivity;
     f.wide = edges->form >= QFZ_EDGES_WIDE;
-    f.rim_room = (int32_t)at_most(QFZ_RIM, px);
-    f.comp_room = QFZ_ACTIVE + (int32_t)(px / 2);
+    f.rim_room = min((int)QFZ_RIM, px);
+    f.comp_room = QFZ_ACTIVE + px / 2;
     f.vertex_room = qfz_gpu_forest_vertices(f.h, f.w);
-    f.edge_room = n_external + f.vertex_room + f.n_blocks * at_most(leaving, n_dirs * px);
+    f.edge_room = n_external + f.vertex_room + f.n_blocks * min(leaving, n_dirs * px);
     return f;
-}
-
-/* Hooks of pixels and components. */
-static void carve_pixels(qfz_gpu_forest *f, qfz_carve *room)
-{
-    const int64_t n_px = (int64_t)f->h * f->w;
-    f->top = qfz_carve_bytes(room, (size_t)n_px * 4);
-    qfz_carve_take(room, &f->hooks, f->n_blocks * f->comp_room);
-    if (f->wide) qfz_carve_take(room, &f->comp, n_px);
 }
 
 /* Numbers of vertices. */
@@ -58,34 +39,15 @@ static void carve_counts(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->count, QFZ_COUNTERS);
 }
 
-static void carve_kept(qfz_gpu_forest *f, qfz_carve *room)
-{
-    carve_pixels(f, room);
-    carve_counts(f, room);
-}
-
-/* All that is in use once the graph is solved, except for rims, which only some readers need. */
-static void carve_made(qfz_gpu_forest *f, qfz_carve *room)
-{
-    carve_kept(f, room);
-    if (f->wide) qfz_carve_take(room, &f->steps, f->n_blocks * f->comp_room);
-    qfz_carve_take(room, &f->up, f->vertex_room);
-}
-
-static void carve_rims(qfz_gpu_forest *f, qfz_carve *room)
-{
-    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
-}
-
 /* Upper bound of the vertices after a round: half of them.  With first_known, more remain after the
  * first round, because some vertices skip it: at most QFZ_SPARE in a block, or all vertices of a
  * block that has a part of the tile's ring. */
 static int64_t half_of_vertices(const qfz_gpu_forest *f)
 {
     const int64_t n_y = f->n_blocks / f->n_x;
-    const int64_t inside = at_least_0(n_y - 2) * at_least_0(f->n_x - 2);
+    const int64_t inside = max(n_y - 2, (int64_t)0) * max(f->n_x - 2, 0);
     const int64_t sit_out = f->n_blocks * QFZ_SPARE + (f->n_blocks - inside) * f->rim_room;
-    return at_most(f->vertex_room, (f->vertex_room + sit_out) / 2) + 1;
+    return min(f->vertex_room, (f->vertex_room + sit_out) / 2) + 1;
 }
 
 /* Two lists of edges and two of lightest edges of vertices, used by alternate rounds.  A vertex
@@ -98,7 +60,7 @@ static void carve_lists(qfz_gpu_forest *f, qfz_carve *room)
     const int64_t half = half_of_vertices(f), quarter = half / 2 + 1;
     const size_t level_bytes = f->wide ? 4 : 2, best_bytes = sizeof *f->best[0];
     const size_t picked = (size_t)f->vertex_room * best_bytes;
-    f->left_room = f->edge_room - at_least_0(f->vertex_room - half);
+    f->left_room = f->edge_room - max(f->vertex_room - half, (int64_t)0);
     qfz_carve_take(room, &f->ends[0], f->edge_room);
     qfz_carve_take(room, &f->ends[1], f->left_room);
     f->level[0] = qfz_carve_bytes(room, (size_t)f->edge_room * level_bytes);
@@ -116,7 +78,7 @@ void qfz_boruvka_carve_graph(qfz_gpu_forest *f, qfz_carve *room)
 {
     carve_counts(f, room);
     qfz_carve_take(room, &f->up, f->vertex_room);
-    carve_rims(f, room);
+    qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
 }
 
 void qfz_boruvka_carve_rounds(qfz_gpu_forest *f, qfz_carve *room)
@@ -125,50 +87,25 @@ void qfz_boruvka_carve_rounds(qfz_gpu_forest *f, qfz_carve *room)
     qfz_carve_take(room, &f->root, f->vertex_room);
 }
 
-static void carve_ring(qfz_gpu_forest *f, qfz_carve *room)
+static void carve_part(qfz_gpu_forest *f, qfz_forest_part part, qfz_carve *room)
 {
-    carve_made(f, room);
-    carve_rims(f, room);
+    const int64_t n_px = (int64_t)f->h * f->w, n_comps = f->n_blocks * f->comp_room;
+    f->top = qfz_carve_bytes(room, (size_t)n_px * 4);
+    qfz_carve_take(room, &f->hooks, n_comps);
+    if (f->wide) qfz_carve_take(room, &f->comp, n_px);
+    if (part >= QFZ_FOREST_CACHED) carve_counts(f, room);
+    if (f->wide && part >= QFZ_FOREST_MADE) qfz_carve_take(room, &f->steps, n_comps);
+    if (part >= QFZ_FOREST_MADE) qfz_carve_take(room, &f->up, f->vertex_room);
+    if (part >= QFZ_FOREST_RING) qfz_carve_take(room, &f->rim, f->n_blocks * f->rim_room);
+    if (part >= QFZ_FOREST_ALL) qfz_boruvka_carve_rounds(f, room);
 }
 
-static void carve_all(qfz_gpu_forest *f, qfz_carve *room)
+size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, qfz_forest_part part)
 {
-    carve_ring(f, room);
-    qfz_boruvka_carve_rounds(f, room);
-}
-
-static size_t bytes_of(const qfz_gpu_edges *edges, int64_t n_external,
-                       void (*carve)(qfz_gpu_forest *f, qfz_carve *room))
-{
-    qfz_gpu_forest f = qfz_boruvka_shape(edges, n_external);
+    qfz_gpu_forest f = qfz_boruvka_shape(edges, 0);
     qfz_carve room = {};
-    carve(&f, &room);
+    carve_part(&f, part, &room);
     return room.used;
-}
-
-size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external)
-{
-    return bytes_of(edges, n_external, carve_all);
-}
-
-size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges)
-{
-    return bytes_of(edges, 0, carve_made);
-}
-
-size_t qfz_gpu_forest_ring_bytes(const qfz_gpu_edges *edges)
-{
-    return bytes_of(edges, 0, carve_ring);
-}
-
-size_t qfz_gpu_forest_hooks_bytes(const qfz_gpu_edges *edges)
-{
-    return bytes_of(edges, 0, carve_pixels);
-}
-
-size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges)
-{
-    return bytes_of(edges, 0, carve_kept);
 }
 
 size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges)
@@ -208,14 +145,13 @@ static qfz_status solve_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 }
 
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
-                               const qfz_gpu_links *external, void *d_scratch,
-                               qfz_gpu_forest *forest)
+                               void *d_scratch, qfz_gpu_forest *forest)
 {
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
-    QFZ_TRY(qfz_boruvka_init(gpu, edges, keep_ring, external, forest));
-    carve_all(forest, &room);
+    QFZ_TRY(qfz_boruvka_init(gpu, edges, keep_ring, NULL, forest));
+    carve_part(forest, QFZ_FOREST_ALL, &room);
     forest->first_known = qfz_boruvka_can_know_first(edges);
-    QFZ_TRY(qfz_boruvka_begin(gpu, forest, external));
+    QFZ_TRY(qfz_boruvka_begin(gpu, forest, NULL));
     QFZ_TRY(solve_blocks(gpu, edges, forest));
     return qfz_boruvka_rounds(gpu, forest);
 }

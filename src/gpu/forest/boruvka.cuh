@@ -74,17 +74,18 @@ typedef struct qfz_gpu_forest {
     bool first_known;
 } qfz_gpu_forest;
 
-/* Bytes of a forest of a tile with such edges and n_external links: about 11 bytes a pixel for
- * 16-bit levels, 13 for 32-bit ones; more for tiles of a few columns or rows. */
-size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, int64_t n_external);
+/* The parts of a forest's memory; each begins with the one before it. */
+typedef enum qfz_forest_part {
+    QFZ_FOREST_HOOKS = 0, /* hooks of pixels and components */
+    QFZ_FOREST_CACHED,    /* in use when `steps` and `up` are not needed any more */
+    QFZ_FOREST_MADE, /* in use once the forest is complete, without rims, which some readers need */
+    QFZ_FOREST_RING, /* the same with rims */
+    QFZ_FOREST_ALL
+} qfz_forest_part;
 
-/* Of this memory, the first bytes that are in use once the forest is complete, without rims or with
- * them; that are in use when `steps` and `up` are not needed any more; and that have the hooks of
- * pixels and components. */
-size_t qfz_gpu_forest_made_bytes(const qfz_gpu_edges *edges);
-size_t qfz_gpu_forest_ring_bytes(const qfz_gpu_edges *edges);
-size_t qfz_gpu_forest_cached_bytes(const qfz_gpu_edges *edges);
-size_t qfz_gpu_forest_hooks_bytes(const qfz_gpu_edges *edges);
+/* Bytes of this part of a forest of a tile with such edges: in all, about 11 bytes a pixel for
+ * 16-bit levels, 13 for 32-bit ones; more for tiles of a few columns or rows. */
+size_t qfz_gpu_forest_bytes(const qfz_gpu_edges *edges, qfz_forest_part part);
 
 /* Upper bound of the number of vertices of a tile's graph of all blocks. */
 int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
@@ -94,13 +95,11 @@ int64_t qfz_gpu_forest_vertices(int32_t h, int32_t w);
 size_t qfz_gpu_forest_shared(const qfz_gpu_edges *edges);
 
 /* Builds the forest of the tile's edges, which are a band of 8 or 16 bits or of floats, or planes
- * of levels, and of external, the links through the outside of the tile, or NULL.  keep_ring: every
- * ring pixel becomes a vertex, which external and qfz_gpu_border_links() require.  d_scratch:
- * qfz_gpu_forest_bytes() bytes, which the forest refers to afterwards. QFZ_ENOMEM if the tile has
- * too many vertices for the packed words. */
+ * of levels.  keep_ring: every ring pixel becomes a vertex, which qfz_gpu_border_links() requires.
+ * d_scratch: the bytes of QFZ_FOREST_ALL, which the forest refers to afterwards.  QFZ_ENOMEM if the
+ * tile has too many vertices for the packed words. */
 qfz_status qfz_gpu_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, bool keep_ring,
-                               const qfz_gpu_links *external, void *d_scratch,
-                               qfz_gpu_forest *forest);
+                               void *d_scratch, qfz_gpu_forest *forest);
 
 /* Computes links that give all pairs of ring pixels the same minimax levels as the forest; at most
  * n_ring - 1 links, in ascending order of level.  links has room for n_ring of them; their number

@@ -11,12 +11,12 @@
 #include "gpu/forest/boruvka_parts.cuh"
 #include "gpu/device/collective.cuh"
 
+namespace
+{
 typedef unsigned long long weight; /* cost << 32 | ring pixel */
 
 enum { THREADS = 256 };
 
-namespace
-{
 /* The climbing pixels, and their links. */
 struct climbers {
     int64_t n; /* ring pixels */
@@ -24,9 +24,8 @@ struct climbers {
     uint32_t *u, *v, *n_links;     /* links, in the order in which they are found */
     uint32_t *level[2], *order[2]; /* their levels, and the permutation that sorts them */
 };
-} // namespace
 
-static climbers carve(int64_t n, qfz_carve *room)
+climbers carve(int64_t n, qfz_carve *room)
 {
     climbers c = {};
     c.n = n;
@@ -39,7 +38,7 @@ static climbers carve(int64_t n, qfz_carve *room)
 
 /* The word of the cheapest pixel at a vertex, one for each piece of the ring between cuts; in the
  * memory of best[0], which is free once the forest is complete. */
-static QFZ_DEVICE weight *cheapest_at(const qfz_gpu_forest &f, uint32_t vertex, uint32_t i)
+QFZ_DEVICE weight *cheapest_at(const qfz_gpu_forest &f, uint32_t vertex, uint32_t i)
 {
     uint32_t piece = 0;
     while (piece < (uint32_t)f.n_cuts && i >= f.cut[piece])
@@ -47,7 +46,7 @@ static QFZ_DEVICE weight *cheapest_at(const qfz_gpu_forest &f, uint32_t vertex, 
     return &f.best[0][(uint64_t)vertex * (uint32_t)(f.n_cuts + 1) + piece];
 }
 
-static __global__ void __launch_bounds__(THREADS) k_begin(qfz_gpu_forest f, climbers c)
+__global__ void __launch_bounds__(THREADS) k_begin(qfz_gpu_forest f, climbers c)
 {
     const int64_t n = (int64_t)f.count[QFZ_COUNT_VERTICES] * (f.n_cuts + 1);
     const int64_t first = (int64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -56,7 +55,7 @@ static __global__ void __launch_bounds__(THREADS) k_begin(qfz_gpu_forest f, clim
     if (first == 0) *c.n_links = 0;
 }
 
-static __global__ void __launch_bounds__(THREADS) k_seat(qfz_gpu_forest f, climbers c)
+__global__ void __launch_bounds__(THREADS) k_seat(qfz_gpu_forest f, climbers c)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= c.n) return;
@@ -72,8 +71,8 @@ static __global__ void __launch_bounds__(THREADS) k_seat(qfz_gpu_forest f, climb
 
 /* Returns true if pixel i is to be linked to pixel *other; else moves it up if its vertex hooked
  * itself in this round. */
-static QFZ_DEVICE bool links_or_moves(const qfz_gpu_forest &f, const climbers &c, uint32_t i,
-                                      uint32_t round, uint32_t *other)
+QFZ_DEVICE bool links_or_moves(const qfz_gpu_forest &f, const climbers &c, uint32_t i,
+                               uint32_t round, uint32_t *other)
 {
     const uint32_t vertex = c.vertex[i];
     if (vertex == QFZ_NONE) return false;
@@ -88,8 +87,7 @@ static QFZ_DEVICE bool links_or_moves(const qfz_gpu_forest &f, const climbers &c
     return false;
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    k_climb(qfz_gpu_forest f, climbers c, uint32_t round)
+__global__ void __launch_bounds__(THREADS) k_climb(qfz_gpu_forest f, climbers c, uint32_t round)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     uint32_t other = 0;
@@ -102,8 +100,7 @@ static __global__ void __launch_bounds__(THREADS)
     c.vertex[i] = QFZ_NONE;
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    k_gather(climbers c, int sorted, qfz_gpu_links links)
+__global__ void __launch_bounds__(THREADS) k_gather(climbers c, int sorted, qfz_gpu_links links)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= *c.n_links) return;
@@ -112,6 +109,7 @@ static __global__ void __launch_bounds__(THREADS)
     links.d_u[i] = c.u[from];
     links.d_v[i] = c.v[from];
 }
+} // namespace
 
 size_t qfz_gpu_border_links_bytes(int32_t h, int32_t w)
 {

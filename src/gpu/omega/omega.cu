@@ -232,7 +232,7 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     if (has_greatest_level(rule, edges.max_level))
         QFZ_TRY(qfz_launch_each(gpu, k_lower_greatest, n_px, QFZ_OMEGA_THREADS, *image,
                                 qfz_n_dirs(rule), room->d_edge_levels));
-    return qfz_gpu_forest_make(gpu, &edges, keep_ring, NULL, room->d_forest, &room->forest);
+    return qfz_gpu_forest_make(gpu, &edges, keep_ring, room->d_forest, &room->forest);
 }
 
 qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,

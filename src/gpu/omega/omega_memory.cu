@@ -150,17 +150,17 @@ static void carve(qfz_omega_room *room, const qfz_rule *rule, int32_t h, int32_t
     const qfz_gpu_edges edges = edges_of(rule, h, w);
     const int64_t n_px = (int64_t)h * w;
     const size_t begin = c->used;
-    qfz_carve graph = {c->base, begin + qfz_gpu_forest_ring_bytes(&edges)};
+    qfz_carve graph = {c->base, begin + qfz_gpu_forest_bytes(&edges, QFZ_FOREST_RING)};
     room->graph.has_wide_levels = edges.form >= QFZ_EDGES_WIDE;
     room->graph.record_room = n_px;
     room->graph.vertex_room = qfz_gpu_forest_vertices(h, w);
-    room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, 0));
+    room->d_forest = qfz_carve_bytes(c, qfz_gpu_forest_bytes(&edges, QFZ_FOREST_ALL));
     if (needs_planes(rule))
         room->d_edge_levels = (uint32_t *)qfz_carve_bytes(c, qfz_gpu_edges_bytes(rule, n_px));
     qfz_omega_carve_graph(room, rule, qfz_ring_size(h, w), &graph);
     if (c->used < graph.used) c->used = graph.used;
     carve_tile_bins(&room->graph, n_px, begin, c);
-    carve_tile_summary(room, rule, h, w, begin, qfz_gpu_forest_hooks_bytes(&edges), c);
+    carve_tile_summary(room, rule, h, w, begin, qfz_gpu_forest_bytes(&edges, QFZ_FOREST_HOOKS), c);
 }
 
 size_t qfz_gpu_omega_bytes(const qfz_rule *rule, int32_t h, int32_t w)

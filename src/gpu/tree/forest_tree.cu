@@ -3,13 +3,15 @@
 #include "gpu/device/collective.cuh"
 #include "gpu/tree/forest_tree_parts.cuh"
 
+namespace
+{
 enum { THREADS = 256 };
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
 /* Pair v is that of vertex v's own link; for a vertex without a link, a pair whose top does not
  * exist. */
-static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest_tree tree)
+__global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest_tree tree)
 {
     const uint32_t n = tree.forest.count[QFZ_COUNT_VERTICES];
     const uint32_t v = blockIdx.x * THREADS + threadIdx.x;
@@ -24,8 +26,6 @@ static __global__ void __launch_bounds__(THREADS) k_name_vertices(qfz_gpu_forest
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-namespace
-{
 /* The pairs in ascending order. */
 struct sorted_pairs {
     const uint64_t *pair;
@@ -34,28 +34,25 @@ struct sorted_pairs {
     uint32_t n, n_vertices;
     uint32_t first_node; /* the first node whose top is a vertex */
 };
-} // namespace
 
-static QFZ_DEVICE uint32_t top_of(const qfz_gpu_forest_tree &tree, uint64_t pair)
+QFZ_DEVICE uint32_t top_of(const qfz_gpu_forest_tree &tree, uint64_t pair)
 {
     return (uint32_t)(pair >> tree.level_bits);
 }
 
-static QFZ_DEVICE bool is_first(const qfz_gpu_forest_tree &tree, const sorted_pairs &sorted,
-                                uint32_t i)
+QFZ_DEVICE bool is_first(const qfz_gpu_forest_tree &tree, const sorted_pairs &sorted, uint32_t i)
 {
     const uint64_t pair = sorted.pair[i];
     return top_of(tree, pair) != sorted.n_vertices && (i == 0 || sorted.pair[i - 1] != pair);
 }
 
-static __global__ void __launch_bounds__(THREADS) k_number(uint32_t *source, uint32_t n)
+__global__ void __launch_bounds__(THREADS) k_number(uint32_t *source, uint32_t n)
 {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     if (i < n) source[i] = i;
 }
 
-static __global__ void __launch_bounds__(THREADS)
-    k_mark(qfz_gpu_forest_tree tree, sorted_pairs sorted)
+__global__ void __launch_bounds__(THREADS) k_mark(qfz_gpu_forest_tree tree, sorted_pairs sorted)
 {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     if (i > sorted.n) return;
@@ -63,8 +60,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* Stores the node of each pair, and the lowest node of each vertex. */
-static __global__ void __launch_bounds__(THREADS)
-    k_place(qfz_gpu_forest_tree tree, sorted_pairs sorted)
+__global__ void __launch_bounds__(THREADS) k_place(qfz_gpu_forest_tree tree, sorted_pairs sorted)
 {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= sorted.n) return;
@@ -76,8 +72,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* Writes levels and parents of nodes; the last of equal pairs is adjacent to the next node. */
-static __global__ void __launch_bounds__(THREADS)
-    k_link(qfz_gpu_forest_tree tree, sorted_pairs sorted)
+__global__ void __launch_bounds__(THREADS) k_link(qfz_gpu_forest_tree tree, sorted_pairs sorted)
 {
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     if (i == 0) tree.d_counts->others = sorted.rank[sorted.n];
@@ -99,7 +94,7 @@ static __global__ void __launch_bounds__(THREADS)
  * their number.  When the forest is complete, pairs overwrite the memory that only its construction
  * used; when the pairs are sorted, results overwrite the memory that only climbing used. */
 
-static void carve_first(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
+void carve_first(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, qfz_carve *room)
 {
     const int64_t n_blocks =
         (int64_t)qfz_launch_blocks(edges->h, QFZ_SIDE) * qfz_launch_blocks(edges->w, QFZ_SIDE);
@@ -110,15 +105,15 @@ static void carve_first(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges, q
 }
 
 /* The pairs in order of discovery; after the sort, the results. */
-static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
-                        const qfz_gpu_tree_counts *counts, qfz_carve *room)
+void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
+                 const qfz_gpu_tree_counts *counts, qfz_carve *room)
 {
     const int64_t n = counts->pairs;
     const size_t level_bytes = edges->form >= QFZ_EDGES_WIDE ? 4 : 2;
     qfz_carve result = *room;
-    (void)qfz_carve_bytes(room, qfz_gpu_forest_made_bytes(edges));
+    (void)qfz_carve_bytes(room, qfz_gpu_forest_bytes(edges, QFZ_FOREST_MADE));
     qfz_carve_take(room, &tree->d_pairs[0], n);
-    (void)qfz_carve_bytes(&result, qfz_gpu_forest_cached_bytes(edges));
+    (void)qfz_carve_bytes(&result, qfz_gpu_forest_bytes(edges, QFZ_FOREST_CACHED));
     qfz_carve_take(&result, &tree->d_node, n);
     qfz_carve_take(&result, &tree->d_other_parent, n);
     qfz_carve_take(&result, &tree->d_other_level, n);
@@ -132,11 +127,12 @@ static void carve_pairs(qfz_gpu_forest_tree *tree, const qfz_gpu_edges *edges,
     room->used = max(room->used, result.used);
 }
 
-static size_t level_bytes(const qfz_gpu_edges *edges)
+size_t level_bytes(const qfz_gpu_edges *edges)
 {
     const size_t n_px = (size_t)edges->h * (size_t)edges->w;
     return edges->form == QFZ_EDGES_LEVELS ? n_px * (size_t)(edges->connectivity / 2) * 4 : 0;
 }
+} // namespace
 
 size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_counts *counts)
 {
@@ -144,7 +140,7 @@ size_t qfz_gpu_forest_tree_bytes(const qfz_gpu_edges *edges, const qfz_gpu_tree_
     qfz_carve room = {}, forest = {};
     carve_first(&tree, edges, &room);
     forest = room;
-    (void)qfz_carve_bytes(&forest, qfz_gpu_forest_bytes(edges, 0));
+    (void)qfz_carve_bytes(&forest, qfz_gpu_forest_bytes(edges, QFZ_FOREST_ALL));
     (void)qfz_carve_bytes(&forest, level_bytes(edges));
     carve_pairs(&tree, edges, counts, &room);
     return max(room.used, forest.used);
@@ -161,7 +157,7 @@ uint32_t *qfz_gpu_forest_tree_edge_levels(const qfz_gpu_edges *edges, void *d_sc
     qfz_gpu_forest_tree tree = {};
     qfz_carve room = {static_cast<char *>(d_scratch), 0};
     carve_first(&tree, edges, &room);
-    (void)qfz_carve_bytes(&room, qfz_gpu_forest_bytes(edges, 0));
+    (void)qfz_carve_bytes(&room, qfz_gpu_forest_bytes(edges, QFZ_FOREST_ALL));
     return static_cast<uint32_t *>(qfz_carve_bytes(&room, level_bytes(edges)));
 }
 
@@ -175,14 +171,13 @@ qfz_status qfz_gpu_forest_tree_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges, u
     *tree = qfz_gpu_forest_tree{};
     carve_first(tree, edges, &room);
     void *const d_forest = room.base + room.used;
-    (void)qfz_carve_bytes(&room, qfz_gpu_forest_made_bytes(edges));
+    (void)qfz_carve_bytes(&room, qfz_gpu_forest_bytes(edges, QFZ_FOREST_MADE));
     tree->pair_room = (int64_t)((scratch_bytes - room.used) / sizeof *tree->d_pairs[0]);
     qfz_carve_take(&room, &tree->d_pairs[0], tree->pair_room);
     tree->alpha_level = alpha_level;
     tree->level_bits = qfz_gpu_key_bits(min(edges->max_level, alpha_level));
-    QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, NULL, d_forest, &tree->forest));
-    const dim3 grid(qfz_launch_blocks(tree->forest.vertex_room, THREADS)), block(THREADS);
-    QFZ_TRY(qfz_launch(gpu, k_name_vertices, grid, block, 0, *tree));
+    QFZ_TRY(qfz_gpu_forest_make(gpu, edges, false, d_forest, &tree->forest));
+    QFZ_TRY(qfz_launch_each(gpu, k_name_vertices, tree->forest.vertex_room, THREADS, *tree));
     return qfz_forest_tree_blocks(gpu, tree);
 }
 
@@ -193,8 +188,7 @@ static qfz_status sort_pairs(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree,
     const int64_t n = counts->pairs;
     int in = 0;
     if (n == 0) return QFZ_OK;
-    QFZ_TRY(qfz_launch(gpu, k_number, dim3(qfz_launch_blocks(n, THREADS)), dim3(THREADS), 0,
-                       tree->d_source[0], counts->pairs));
+    QFZ_TRY(qfz_launch_each(gpu, k_number, n, THREADS, tree->d_source[0], counts->pairs));
     QFZ_TRY(qfz_gpu_sort_pairs(gpu, tree->d_sort, tree->d_pairs, tree->d_source, n, 0,
                                tree->level_bits + qfz_gpu_key_bits(counts->vertices), &in));
     if (in == 1) return QFZ_OK;
@@ -212,7 +206,6 @@ qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
 {
     const int64_t n = counts->pairs;
     const uint32_t n_px = (uint32_t)((int64_t)edges->h * edges->w);
-    const dim3 grid(qfz_launch_blocks(n + 1, THREADS)), block(THREADS);
     qfz_carve room = {reinterpret_cast<char *>(tree->d_first_node), 0}; /* the first array */
     carve_first(tree, edges, &room);
     carve_pairs(tree, edges, counts, &room);
@@ -220,9 +213,9 @@ qfz_status qfz_gpu_forest_tree_end(qfz_gpu *gpu, qfz_gpu_forest_tree *tree,
     tree->d_parent = static_cast<uint32_t *>(tree->forest.top);
     const sorted_pairs sorted = {tree->d_pairs[1], tree->d_source[1], tree->d_source[0],
                                  counts->pairs,    counts->vertices,  n_px + counts->inside};
-    QFZ_TRY(qfz_launch(gpu, k_mark, grid, block, 0, *tree, sorted));
+    QFZ_TRY(qfz_launch_each(gpu, k_mark, n + 1, THREADS, *tree, sorted));
     QFZ_TRY(qfz_gpu_scan(gpu, tree->d_sort, sorted.rank, sorted.rank, n + 1));
-    QFZ_TRY(qfz_launch(gpu, k_place, grid, block, 0, *tree, sorted));
-    QFZ_TRY(qfz_launch(gpu, k_link, grid, block, 0, *tree, sorted));
+    QFZ_TRY(qfz_launch_each(gpu, k_place, n + 1, THREADS, *tree, sorted));
+    QFZ_TRY(qfz_launch_each(gpu, k_link, n + 1, THREADS, *tree, sorted));
     return qfz_forest_tree_write(gpu, tree);
 }
