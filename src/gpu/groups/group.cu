@@ -8,14 +8,14 @@ enum { THREADS = 256 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static uint32_t all_of(const qfz_gpu_lists *lists)
+QFZ_HOST_AND_DEVICE uint32_t all_of(const qfz_gpu_lists &lists)
 {
-    return lists->first[lists->n];
+    return lists.first[lists.n];
 }
 
 static void carve_sent(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *carve)
 {
-    const int64_t n_links = all_of(&group->links), n_events = all_of(&group->events);
+    const int64_t n_links = all_of(group->links), n_events = all_of(group->events);
     const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
     qfz_carve_take(carve, &group->d_u, n_links);
     qfz_carve_take(carve, &group->d_v, n_links);
@@ -37,7 +37,7 @@ static void carve_forest(qfz_gpu_group *group, qfz_carve *carve)
     qfz_gpu_forest *const f = &group->room.forest;
     const int64_t first_best = group->kind == QFZ_LEVELS ? group->n * group->members.n : group->n;
     f->vertex_room = group->n;
-    f->edge_room = all_of(&group->links);
+    f->edge_room = all_of(group->links);
     f->connectivity = 4;
     f->keeps_ring = true;
     qfz_carve_take(carve, &f->rim, group->n);
@@ -58,7 +58,7 @@ static void carve_omega(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *c
     qfz_omega_room *const room = &group->room;
     room->graph.has_wide_levels = room->forest.wide;
     room->graph.vertex_room = group->n;
-    room->graph.record_room = all_of(&group->events);
+    room->graph.record_room = all_of(group->events);
     const int64_t n_events = qfz_omega_events_of(&room->graph);
     qfz_omega_carve_graph(room, rule, group->n_ring, carve);
     qfz_carve bins = *carve;
@@ -87,11 +87,6 @@ void qfz_gpu_group_carve(qfz_gpu_group *group, const qfz_rule *rule, qfz_carve *
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-static QFZ_DEVICE uint32_t all_in(const qfz_gpu_lists &lists)
-{
-    return lists.first[lists.n];
-}
-
 static QFZ_DEVICE uint2 ends_of(const qfz_gpu_group &g, uint32_t i)
 {
     const int list = qfz_list_of(g.links, i);
@@ -106,7 +101,7 @@ static __global__ void __launch_bounds__(THREADS) k_enter(qfz_gpu_group g)
 {
     const qfz_gpu_forest &f = g.room.forest;
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    const uint32_t n_links = all_in(g.links);
+    const uint32_t n_links = all_of(g.links);
     if (i < QFZ_COUNTERS)
         f.count[i] = i == QFZ_COUNT_VERTICES ? (uint32_t)g.n : i == QFZ_COUNT_EDGES ? n_links : 0;
     if (i < g.n) f.best[0][i] = ~0ull;
@@ -117,7 +112,7 @@ static __global__ void __launch_bounds__(THREADS) k_enter(qfz_gpu_group g)
 
 qfz_status qfz_gpu_group_join(qfz_gpu *gpu, qfz_gpu_group *group)
 {
-    const int64_t n = group->n + all_of(&group->links) + QFZ_COUNTERS; /* more than any of them */
+    const int64_t n = group->n + all_of(group->links) + QFZ_COUNTERS; /* more than any of them */
     QFZ_TRY(qfz_launch_each(gpu, k_enter, n, THREADS, *group));
     return qfz_boruvka_rounds(gpu, &group->room.forest);
 }
@@ -208,7 +203,7 @@ static QFZ_DEVICE void begin_record(const qfz_gpu_group &g, uint32_t i)
 
 static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_begin(qfz_gpu_group g)
 {
-    const uint32_t n = (uint32_t)g.n, n_events = all_in(g.events);
+    const uint32_t n = (uint32_t)g.n, n_events = all_of(g.events);
     if (blockIdx.x == 0 && threadIdx.x == 0) *g.room.graph.n_records = n_events;
     QFZ_OMEGA_EACH(i, (uint64_t)n + n_events)
     {
@@ -237,8 +232,8 @@ qfz_status qfz_gpu_group_break(qfz_gpu *gpu, const qfz_rule *rule, bool down, qf
     QFZ_TRY(qfz_omega_set_rule(gpu, rule, room));
     QFZ_TRY(qfz_omega_send_limits(gpu, rule, room));
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
-    QFZ_TRY(qfz_omega_begin(gpu, &room->forest, &room->graph));
-    QFZ_TRY(qfz_omega_launch(gpu, k_begin, group->n + all_of(&group->events), *group));
+    QFZ_TRY(qfz_omega_begin(gpu, room));
+    QFZ_TRY(qfz_omega_launch(gpu, k_begin, group->n + all_of(group->events), *group));
     QFZ_TRY(qfz_omega_launch(gpu, k_clear_marks, room->forest.w, *group, down));
-    return qfz_omega_solve(gpu, &room->forest, &room->values, &room->graph, NULL);
+    return qfz_omega_solve(gpu, room, NULL);
 }

@@ -171,13 +171,11 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 {
     const int64_t first = (int64_t)blockIdx.x * (NAME_EACH * QFZ_OMEGA_THREADS) + threadIdx.x;
     uint32_t word[NAME_EACH];
-#pragma unroll
-    for (int j = 0; j < NAME_EACH; j++) {
+    QFZ_EACH (j, NAME_EACH) {
         const int64_t p = first + j * QFZ_OMEGA_THREADS;
         word[j] = p < n_px ? root[p] : QFZ_NONE;
     }
-#pragma unroll
-    for (int j = 0; j < NAME_EACH; j++)
+    QFZ_EACH (j, NAME_EACH)
         if (word[j] != QFZ_NONE && word[j] & QFZ_OMEGA_PART)
             root[first + j * QFZ_OMEGA_THREADS] = __ldg(&g.first[word[j] & ~QFZ_OMEGA_PART]);
 }
@@ -200,9 +198,8 @@ static qfz_status name_regions(qfz_gpu *gpu, const qfz_omega_room *room,
     }
     QFZ_TRY(qfz_omega_launch(gpu, k_find_firsts, n_parts, *g));
     QFZ_TRY(qfz_omega_launch(gpu, k_name_parts, n_parts, *g));
-    return qfz_launch(gpu, k_name_pixels,
-                      dim3(qfz_launch_blocks(n_px, NAME_EACH * QFZ_OMEGA_THREADS)),
-                      dim3(QFZ_OMEGA_THREADS), 0, *g, n_px, d_root);
+    return qfz_launch_each(gpu, k_name_pixels, (n_px + NAME_EACH - 1) / NAME_EACH,
+                           QFZ_OMEGA_THREADS, *g, n_px, d_root);
 }
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
@@ -223,8 +220,8 @@ qfz_status qfz_omega_set_rule(qfz_gpu *gpu, const qfz_rule *rule, qfz_omega_room
     return QFZ_OK;
 }
 
-static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                              bool keep_ring, qfz_omega_room *room)
+qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                             bool keep_ring, qfz_omega_room *room)
 {
     const int64_t n_px = (int64_t)image->h * image->w;
     qfz_gpu_edges edges;
@@ -232,16 +229,10 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
     if (has_greatest_level(rule, edges.max_level))
         QFZ_TRY(qfz_launch_each(gpu, k_lower_greatest, n_px, QFZ_OMEGA_THREADS, *image,
                                 qfz_n_dirs(rule), room->d_edge_levels));
-    return qfz_gpu_forest_make(gpu, &edges, keep_ring, room->d_forest, &room->forest);
-}
-
-qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                             bool keep_ring, qfz_omega_room *room)
-{
-    QFZ_TRY(make_forest(gpu, image, rule, keep_ring, room));
+    QFZ_TRY(qfz_gpu_forest_make(gpu, &edges, keep_ring, room->d_forest, &room->forest));
     room->graph.n_vertices = room->forest.count + QFZ_COUNT_VERTICES;
     QFZ_TRY(qfz_omega_send_limits(gpu, rule, room));
-    return qfz_omega_begin(gpu, &room->forest, &room->graph);
+    return qfz_omega_begin(gpu, room);
 }
 
 qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
@@ -250,8 +241,7 @@ qfz_status qfz_gpu_omega(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
     qfz_omega_room room = {};
     QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
     QFZ_TRY(qfz_omega_prepare(gpu, image, rule, exterior != NULL, &room));
-    QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, d_root));
-    QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph,
-                            exterior ? exterior->d_omega_level : NULL));
+    QFZ_TRY(qfz_omega_blocks(gpu, &room, d_root));
+    QFZ_TRY(qfz_omega_solve(gpu, &room, exterior ? exterior->d_omega_level : NULL));
     return name_regions(gpu, &room, exterior ? exterior->d_border_region : NULL, d_root);
 }

@@ -40,8 +40,7 @@ template <typename WORK> static QFZ_DEVICE void settle(WORK &w)
         w.m.first[c] = QFZ_NONE;
     }
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         const uint32_t a = w.px.up(k), level = w.px.level(k);
         if (a == NOWHERE || level >= w.m.breaks[a]) continue;
         if (is_outer(w.m.hook[a], level)) {
@@ -88,21 +87,18 @@ template <typename WORK> static QFZ_DEVICE void store_row(const WORK &w, uint32_
     };
     uint32_t *const row = w.root + w.pixel;
     if (w.values.valid) {
-#pragma unroll
-        for (int k = 0; k < EACH; k++)
+        QFZ_EACH (k, EACH)
             if (k < w.n_px && w.px.up(k) == NOWHERE && !w.values.valid[w.pixel + k])
                 word[k] = QFZ_NONE;
     }
     if (w.n_px == EACH && (uintptr_t)row % sizeof(many) == 0) {
         many all;
-#pragma unroll
-        for (int k = 0; k < EACH; k++)
+        QFZ_EACH (k, EACH)
             all.item[k] = word[k];
         *reinterpret_cast<many *>(row) = all;
         return;
     }
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         if (k < w.n_px) row[k] = word[k];
 }
 
@@ -123,8 +119,7 @@ template <typename WORK> static QFZ_DEVICE void name(WORK &w, uint32_t at)
         w.m.word[c] = part;
     }
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    QFZ_EACH (k, EACH) {
         const uint32_t before = (uint32_t)__popc(w.records & ((1u << k) - 1));
         word[k] = w.records >> k & 1 ? records + before : (uint32_t)w.pixel + (uint32_t)k;
         if (w.joined >> k & 1) word[k] = w.m.word[w.m.region[w.px.up(k)]];
@@ -147,8 +142,7 @@ static QFZ_DEVICE void store_records(const omega_work<VALUE> &w, int band, uint3
         value_io<VALUE>::store(w, g.hi, band * g.record_room + at, range.y);
         at++;
     };
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         if (w.records >> k & 1)
             store(w.px.up(k), w.px.level(k), (uint32_t)w.pixel + (uint32_t)k, value_range(w, k));
     each_of(w.record_comps, [&](uint32_t c) {
@@ -227,11 +221,10 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
 }
 
 template <typename VALUE>
-static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_values *values,
-                         const qfz_omega_graph *graph, uint32_t *d_root)
+static qfz_status launch(qfz_gpu *gpu, const qfz_omega_room *room, uint32_t *d_root)
 {
-    return qfz_launch(gpu, k_block<VALUE>, dim3((unsigned)forest->n_blocks), dim3(THREADS),
-                      sizeof(omega_memory<VALUE>), *forest, *values, *graph, d_root);
+    return qfz_launch(gpu, k_block<VALUE>, dim3((unsigned)room->forest.n_blocks), dim3(THREADS),
+                      sizeof(omega_memory<VALUE>), room->forest, room->values, room->graph, d_root);
 }
 
 size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges)
@@ -240,11 +233,9 @@ size_t qfz_gpu_omega_shared(const qfz_gpu_edges *edges)
                                            : sizeof(omega_memory<uint16_t>);
 }
 
-qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                            const qfz_omega_values *values, const qfz_omega_graph *graph,
-                            uint32_t *d_root)
+qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_omega_room *room, uint32_t *d_root)
 {
-    if (forest->wide) return launch<any_value>(gpu, forest, values, graph, d_root);
-    if (values->bytes == 1) return launch<uint8_t>(gpu, forest, values, graph, d_root);
-    return launch<uint16_t>(gpu, forest, values, graph, d_root);
+    if (room->forest.wide) return launch<any_value>(gpu, room, d_root);
+    if (room->values.bytes == 1) return launch<uint8_t>(gpu, room, d_root);
+    return launch<uint16_t>(gpu, room, d_root);
 }

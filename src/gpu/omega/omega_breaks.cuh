@@ -113,8 +113,7 @@ template <typename WORK, typename LIMIT>
 QFZ_DEVICE void break_some(WORK &w, omega_turn turn, const LIMIT &is_too_wide)
 {
     uint32_t pixels = 0, parts = 0;
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
+    QFZ_EACH (k, EACH)
         pixels |= (w.px.up(k) != NOWHERE ? 1u : 0u) << k;
     EACH_COMPONENT(w, c)
     if (joins(w.m.hook[c]) && w.m.wide_number[c] == NOWHERE) parts |= bit_of(c);

@@ -9,14 +9,16 @@
  * range go on. */
 #include "gpu/omega/omega_parts.cuh"
 
+namespace
+{
 /* The parent of v in the forest, and L(v). */
-static QFZ_DEVICE uint2 hook_of(const qfz_omega_graph &g, uint32_t v)
+QFZ_DEVICE uint2 hook_of(const qfz_omega_graph &g, uint32_t v)
 {
     return *reinterpret_cast<const uint2 *>(&g.vertex[v]);
 }
 
 /* The first vertex on the path up from v, v included, that is a root or has L above `level`. */
-static QFZ_DEVICE uint32_t first_after(const qfz_omega_graph &g, uint32_t v, uint32_t level)
+QFZ_DEVICE uint32_t first_after(const qfz_omega_graph &g, uint32_t v, uint32_t level)
 {
     for (uint2 hook; (hook = hook_of(g, v)).x != QFZ_NONE && hook.y <= level;)
         v = hook.x;
@@ -25,8 +27,7 @@ static QFZ_DEVICE uint32_t first_after(const qfz_omega_graph &g, uint32_t v, uin
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_begin(qfz_gpu_forest f, qfz_omega_graph g)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_begin(qfz_gpu_forest f, qfz_omega_graph g)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_records = *g.n_wide = 0;
@@ -53,7 +54,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 /* Marks that v breaks at `level`, and that each vertex above v breaks at the level at which the
  * vertex below is attached.  Stops at a vertex that another thread marked before, because that
  * thread continues upwards. */
-static QFZ_DEVICE void break_at(const qfz_omega_graph &g, uint32_t v, uint32_t level)
+QFZ_DEVICE void break_at(const qfz_omega_graph &g, uint32_t v, uint32_t level)
 {
     while (level < g.after) {
         uint32_t *const breaks = &g.vertex[v].breaks;
@@ -66,18 +67,18 @@ static QFZ_DEVICE void break_at(const qfz_omega_graph &g, uint32_t v, uint32_t l
 }
 
 /* Marks that the component of v at `level` is too wide. */
-static QFZ_DEVICE void break_component_at(const qfz_omega_graph &g, uint32_t v, uint32_t level)
+QFZ_DEVICE void break_component_at(const qfz_omega_graph &g, uint32_t v, uint32_t level)
 {
     if (level < g.after) break_at(g, first_after(g, v, level), level);
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_break_blocks(qfz_omega_graph g)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_break_blocks(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_vertices;
     QFZ_OMEGA_EACH(v, n) break_component_at(g, (uint32_t)v, g.block_breaks[v]);
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_break_ring(qfz_gpu_forest f, qfz_omega_graph g, const uint32_t *__restrict__ omega_level)
 {
     QFZ_OMEGA_EACH(i, qfz_ring_count(f.h, f.w))
@@ -87,7 +88,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     }
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_attach_records(qfz_omega_graph g)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_attach_records(qfz_omega_graph g)
 {
     const uint32_t n = *g.n_records;
     QFZ_OMEGA_EACH(i, n)
@@ -100,25 +101,22 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_attach_records(qfz
 
 /* ---- One band -------------------------------------------------------------------------------- */
 
-namespace
-{
 /* The ranges in one band, for all kernels of that band. */
 struct band_ranges {
     int band;
     const uint32_t *own_lo, *own_hi; /* of vertices */
     const char *lo, *hi;             /* of records */
 };
-} // namespace
 
-static band_ranges view_of(const qfz_omega_values *values, const qfz_omega_graph *g, int band)
+band_ranges view_of(const qfz_omega_room *room, int band)
 {
-    const int64_t own = band * g->vertex_room, of_record = band * g->record_room * values->bytes;
-    return band_ranges{band, g->own_lo + own, g->own_hi + own, (const char *)g->lo + of_record,
-                       (const char *)g->hi + of_record};
+    const qfz_omega_graph &g = room->graph;
+    const int64_t own = band * g.vertex_room, of_record = band * g.record_room * room->values.bytes;
+    return band_ranges{band, g.own_lo + own, g.own_hi + own, (const char *)g.lo + of_record,
+                       (const char *)g.hi + of_record};
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_start_band(qfz_omega_graph g, band_ranges b)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_start_band(qfz_omega_graph g, band_ranges b)
 {
     const uint32_t n = *g.n_vertices;
     if (blockIdx.x == 0 && threadIdx.x == 0) *g.n_wide = 0;
@@ -129,19 +127,16 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     }
 }
 
-namespace
-{
 /* The first vertex that a thread looked at last, and a range that its T has. */
 struct known_range {
     uint32_t v, lo, hi;
 };
-} // namespace
 
 /* Extends the range of T of v and of all vertices above v.  A read may be stale, but ranges only
  * grow: a vertex that reads as too wide is too wide, and what reads as its range belongs to it.
  * Many items in a row have one large component, whose vertex all threads would read. */
-static QFZ_DEVICE void spread(const qfz_omega_graph &g, const qfz_omega_values &values,
-                              double limit, uint32_t v, uint32_t lo, uint32_t hi, known_range *last)
+QFZ_DEVICE void spread(const qfz_omega_graph &g, const qfz_omega_values &values, double limit,
+                       uint32_t v, uint32_t lo, uint32_t hi, known_range *last)
 {
     if (v == last->v && lo >= last->lo && hi <= last->hi) return;
     for (bool is_first = true; v != QFZ_NONE; is_first = false) {
@@ -158,7 +153,7 @@ static QFZ_DEVICE void spread(const qfz_omega_graph &g, const qfz_omega_values &
     }
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_spread(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
     const double limit = values.limit[b.band];
@@ -178,7 +173,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 }
 
 /* Lists the vertices whose T is too wide.  A vertex's own pixels qualify. */
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_mark_wide(qfz_omega_values values, qfz_omega_graph g, band_ranges b)
 {
     const double limit = values.limit[b.band];
@@ -207,18 +202,15 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 enum { MIN_BINS = 4, MAX_BINS = 64 };
 
-namespace
-{
 /* The wide vertices that have bins, and the levels of a bin: 1 << shift. */
 struct turn {
     uint32_t first, end; /* by their numbers; none if there is nothing to decide */
     uint32_t n_bins, shift;
     bool is_first, is_last; /* first: level 0 has a bin of its own */
 };
-} // namespace
 
 /* The shift in the first turn: one bin is for level 0.  `last` is the greatest level. */
-static __host__ QFZ_DEVICE uint32_t first_shift(uint32_t last, uint32_t n_bins)
+__host__ QFZ_DEVICE uint32_t first_shift(uint32_t last, uint32_t n_bins)
 {
     uint32_t shift = 0;
     while ((last - 1) >> shift >= n_bins - 1)
@@ -227,7 +219,7 @@ static __host__ QFZ_DEVICE uint32_t first_shift(uint32_t last, uint32_t n_bins)
 }
 
 /* The shift in the next turn, in which the levels of one bin have n_bins bins. */
-static __host__ QFZ_DEVICE uint32_t next_shift(uint32_t shift, uint32_t n_bins)
+__host__ QFZ_DEVICE uint32_t next_shift(uint32_t shift, uint32_t n_bins)
 {
     uint32_t least = 0;
     while ((uint64_t)n_bins << least < (uint64_t)1 << shift)
@@ -236,7 +228,7 @@ static __host__ QFZ_DEVICE uint32_t next_shift(uint32_t shift, uint32_t n_bins)
 }
 
 /* Turn `number` of a batch of vertices. */
-static QFZ_DEVICE turn turn_of(const qfz_omega_graph &g, uint32_t batch, uint32_t number)
+QFZ_DEVICE turn turn_of(const qfz_omega_graph &g, uint32_t batch, uint32_t number)
 {
     turn t = {};
     const uint32_t n = *g.n_wide, last = g.after - 1, room = (uint32_t)g.bin_room;
@@ -254,15 +246,12 @@ static QFZ_DEVICE turn turn_of(const qfz_omega_graph &g, uint32_t batch, uint32_
     return t;
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
-    k_empty_bins(qfz_omega_graph g, uint32_t batch)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_empty_bins(qfz_omega_graph g, uint32_t batch)
 {
     const turn t = turn_of(g, batch, 0);
     QFZ_OMEGA_EACH(i, (t.end - t.first) * t.n_bins) g.bin[i] = make_uint2(QFZ_NONE, 0);
 }
 
-namespace
-{
 /* A record, or a vertex with all of its T, that is attached to a vertex. */
 struct item {
     uint32_t v, level; /* the vertex to which it is attached, and its L */
@@ -278,9 +267,8 @@ struct looked_at {
     uint32_t bin;
     uint2 range;
 };
-} // namespace
 
-static QFZ_DEVICE item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
+QFZ_DEVICE item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
 {
     const int64_t r = (int64_t)i - (int64_t)n;
     const uint2 to = r < 0 ? hook_of(g, (uint32_t)i) : qfz_omega_attached(g, (uint64_t)r);
@@ -288,8 +276,7 @@ static QFZ_DEVICE item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
 }
 
 /* The bin of an item's level, or QFZ_NONE if it is known whether that level breaks the vertex. */
-static QFZ_DEVICE uint32_t bin_of(const qfz_omega_graph &g, const turn &t, const item &it,
-                                  looked_at *last)
+QFZ_DEVICE uint32_t bin_of(const qfz_omega_graph &g, const turn &t, const item &it, looked_at *last)
 {
     if (it.v != last->v) {
         last->v = it.v;
@@ -305,7 +292,7 @@ static QFZ_DEVICE uint32_t bin_of(const qfz_omega_graph &g, const turn &t, const
 }
 
 /* Extends a bin of the vertex, unless this bin or one of lower levels has the range already. */
-static QFZ_DEVICE void extend_bin(const qfz_omega_graph &g, uint32_t bin, uint2 by, looked_at *last)
+QFZ_DEVICE void extend_bin(const qfz_omega_graph &g, uint32_t bin, uint2 by, looked_at *last)
 {
     if (bin >= last->bin && by.x >= last->range.x && by.y <= last->range.y) return;
     uint2 *const range = &g.bin[bin];
@@ -316,7 +303,7 @@ static QFZ_DEVICE void extend_bin(const qfz_omega_graph &g, uint32_t bin, uint2 
     last->range = make_uint2(min(by.x, seen.x), max(by.y, seen.y));
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_put(qfz_omega_values values, qfz_omega_graph g, band_ranges b, uint32_t batch,
           uint32_t number)
 {
@@ -342,8 +329,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 /* Decides for vertex v, whose bins are t.end - t.first places apart: it qualifies at all levels
  * before the first bin with which it is too wide, and not at the last level of this bin.
  * Components of level 0 always qualify. */
-static QFZ_DEVICE void judge(const qfz_omega_values &values, const turn &t, double limit,
-                             const uint2 *bin, qfz_omega_vertex *v)
+QFZ_DEVICE void judge(const qfz_omega_values &values, const turn &t, double limit, const uint2 *bin,
+                      qfz_omega_vertex *v)
 {
     uint32_t i = 0;
     for (; i < t.n_bins; i++) {
@@ -364,7 +351,7 @@ static QFZ_DEVICE void judge(const qfz_omega_values &values, const turn &t, doub
     }
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_judge(qfz_omega_values values, qfz_omega_graph g, band_ranges b, uint32_t batch,
             uint32_t number)
 {
@@ -380,12 +367,13 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
             g.bin[k * (t.end - t.first) + i] = make_uint2(QFZ_NONE, 0);
     }
 }
+} // namespace
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
 
-qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest, const qfz_omega_graph *graph)
+qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_omega_room *room)
 {
-    return qfz_omega_launch(gpu, k_begin, graph->vertex_room, *forest, *graph);
+    return qfz_omega_launch(gpu, k_begin, room->graph.vertex_room, room->forest, room->graph);
 }
 
 /* Upper bound of the turns after which no level is undecided. */
@@ -399,64 +387,51 @@ static uint32_t n_turns(uint32_t after)
     }
 }
 
-static qfz_status find_breaks(qfz_gpu *gpu, const qfz_omega_values *values,
-                              const qfz_omega_graph *graph, const band_ranges *b)
+static qfz_status find_breaks(qfz_gpu *gpu, const qfz_omega_room *room, const band_ranges *b)
 {
-    const dim3 block(QFZ_OMEGA_THREADS),
-        vertices = qfz_omega_grid(gpu, graph->vertex_room),
-        all = qfz_omega_grid(gpu, graph->vertex_room + graph->record_room);
-    const int64_t room = graph->bin_room / MIN_BINS;
-    const uint32_t turns = n_turns(graph->after);
-    for (uint32_t batch = 0; batch * room < graph->vertex_room; batch++) {
-        QFZ_TRY(qfz_launch(gpu, k_empty_bins, all, block, 0, *graph, batch));
+    const qfz_omega_values &values = room->values;
+    const qfz_omega_graph &g = room->graph;
+    const int64_t n = g.vertex_room, n_all = n + g.record_room, bins = g.bin_room / MIN_BINS;
+    const uint32_t turns = n_turns(g.after);
+    for (uint32_t batch = 0; batch * bins < n; batch++) {
+        QFZ_TRY(qfz_omega_launch(gpu, k_empty_bins, n_all, g, batch));
         for (uint32_t i = 0; i < turns; i++) {
-            QFZ_TRY(qfz_launch(gpu, k_put, all, block, 0, *values, *graph, *b, batch, i));
-            QFZ_TRY(qfz_launch(gpu, k_judge, vertices, block, 0, *values, *graph, *b, batch, i));
+            QFZ_TRY(qfz_omega_launch(gpu, k_put, n_all, values, g, *b, batch, i));
+            QFZ_TRY(qfz_omega_launch(gpu, k_judge, n, values, g, *b, batch, i));
         }
     }
     return QFZ_OK;
 }
 
-static qfz_status launch_spread(qfz_gpu *gpu, const qfz_omega_values *values,
-                                const qfz_omega_graph *graph, const band_ranges *b)
+qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_room *room, int band)
 {
-    return qfz_launch(gpu, k_spread, qfz_omega_grid(gpu, graph->vertex_room + graph->record_room),
-                      dim3(QFZ_OMEGA_THREADS), 0, *values, *graph, *b);
+    const qfz_omega_graph &g = room->graph;
+    const band_ranges b = view_of(room, band);
+    QFZ_TRY(qfz_omega_launch(gpu, k_start_band, g.vertex_room, g, b));
+    return qfz_omega_launch(gpu, k_spread, g.vertex_room + g.record_room, room->values, g, b);
 }
 
-qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
-                            const qfz_omega_graph *graph, int band)
+static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_room *room, int band)
 {
-    const band_ranges b = view_of(values, graph, band);
-    QFZ_TRY(qfz_launch(gpu, k_start_band, qfz_omega_grid(gpu, graph->vertex_room),
-                       dim3(QFZ_OMEGA_THREADS), 0, *graph, b));
-    return launch_spread(gpu, values, graph, &b);
-}
-
-static qfz_status solve_band(qfz_gpu *gpu, const qfz_omega_values *values,
-                             const qfz_omega_graph *graph, int band)
-{
-    const band_ranges b = view_of(values, graph, band);
+    const qfz_omega_graph &g = room->graph;
+    const int64_t n = g.vertex_room;
+    const band_ranges b = view_of(room, band);
     /* The first band was started when vertices were set. */
-    QFZ_TRY(band == 0 ? launch_spread(gpu, values, graph, &b)
-                      : qfz_omega_spread(gpu, values, graph, band));
-    QFZ_TRY(qfz_launch(gpu, k_mark_wide, qfz_omega_grid(gpu, graph->vertex_room),
-                       dim3(QFZ_OMEGA_THREADS), 0, *values, *graph, b));
-    return find_breaks(gpu, values, graph, &b);
+    if (band > 0) QFZ_TRY(qfz_omega_launch(gpu, k_start_band, n, g, b));
+    QFZ_TRY(qfz_omega_launch(gpu, k_spread, n + g.record_room, room->values, g, b));
+    QFZ_TRY(qfz_omega_launch(gpu, k_mark_wide, n, room->values, g, b));
+    return find_breaks(gpu, room, &b);
 }
 
-qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                           const qfz_omega_values *values, const qfz_omega_graph *graph,
-                           const uint32_t *d_omega_level)
+qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_omega_room *room, const uint32_t *d_omega_level)
 {
-    const dim3 block(QFZ_OMEGA_THREADS);
-    QFZ_TRY(qfz_omega_launch(gpu, k_break_blocks, graph->vertex_room, *graph));
+    const qfz_gpu_forest &f = room->forest;
+    const qfz_omega_graph &g = room->graph;
+    QFZ_TRY(qfz_omega_launch(gpu, k_break_blocks, g.vertex_room, g));
     if (d_omega_level)
-        QFZ_TRY(qfz_launch(gpu, k_break_ring,
-                           qfz_omega_grid(gpu, qfz_ring_size(forest->h, forest->w)), block, 0,
-                           *forest, *graph, d_omega_level));
-    QFZ_TRY(qfz_omega_launch(gpu, k_attach_records, graph->record_room, *graph));
-    for (int band = 0; values->limit && band < values->n_bands; band++)
-        QFZ_TRY(solve_band(gpu, values, graph, band));
+        QFZ_TRY(qfz_omega_launch(gpu, k_break_ring, qfz_ring_size(f.h, f.w), f, g, d_omega_level));
+    QFZ_TRY(qfz_omega_launch(gpu, k_attach_records, g.record_room, g));
+    for (int band = 0; room->values.limit && band < room->values.n_bands; band++)
+        QFZ_TRY(solve_band(gpu, room, band));
     return QFZ_OK;
 }

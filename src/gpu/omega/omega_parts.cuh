@@ -79,11 +79,6 @@ enum { QFZ_OMEGA_THREADS = 256 };
     for (uint64_t i = (uint64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x; i < (uint64_t)(n);   \
          i += (uint64_t)gridDim.x * QFZ_OMEGA_THREADS)
 
-static inline dim3 qfz_omega_grid(const qfz_gpu *gpu, int64_t n)
-{
-    return qfz_launch_grid(gpu, n, QFZ_OMEGA_THREADS, 8);
-}
-
 /* Calls use(numbers) for the numbers below n, QFZ_OMEGA_SOME at a time, so that the loads of a
  * thread's items can overlap.  Past the end, the last number comes once more. */
 enum { QFZ_OMEGA_SOME = 4 };
@@ -104,7 +99,8 @@ template <typename USE> QFZ_DEVICE void qfz_omega_each_some(uint64_t n, USE use)
 template <typename... P, typename... A>
 static inline qfz_status qfz_omega_launch(qfz_gpu *gpu, void (*kernel)(P...), int64_t n, A... args)
 {
-    return qfz_launch(gpu, kernel, qfz_omega_grid(gpu, n), dim3(QFZ_OMEGA_THREADS), 0, args...);
+    return qfz_launch(gpu, kernel, qfz_launch_grid(gpu, n, QFZ_OMEGA_THREADS, 8),
+                      dim3(QFZ_OMEGA_THREADS), 0, args...);
 }
 
 /* For each i below n: appends i to a list unless word(i) is QFZ_NONE, by put(place in the list, i,
@@ -118,15 +114,13 @@ QFZ_DEVICE void qfz_omega_append(uint64_t n, uint32_t *counter, WORD word, PUT p
     const uint64_t first = (uint64_t)blockIdx.x * QFZ_OMEGA_THREADS + threadIdx.x - lane;
     for (uint64_t base = first * EACH; base < n; base += step) {
         uint32_t found[EACH], count = 0;
-#pragma unroll
-        for (int j = 0; j < EACH; j++) {
+        QFZ_EACH (j, EACH) {
             const uint64_t i = base + lane + (uint64_t)j * QFZ_WARP;
             found[j] = i < n ? word(i) : QFZ_NONE;
             count += found[j] != QFZ_NONE;
         }
         uint32_t to = qfz_take(counter, count);
-#pragma unroll
-        for (int j = 0; j < EACH; j++)
+        QFZ_EACH (j, EACH)
             if (found[j] != QFZ_NONE) put(to++, base + lane + (uint64_t)j * QFZ_WARP, found[j]);
     }
 }
@@ -297,30 +291,23 @@ qfz_status qfz_omega_prepare(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
                              bool keep_ring, qfz_omega_room *room);
 
 /* Attaches vertices, and empties counters, for a complete forest. */
-qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                           const qfz_omega_graph *graph);
+qfz_status qfz_omega_begin(qfz_gpu *gpu, const qfz_omega_room *room);
 
 /* Computes the ranges of T again, in one band, for all vertices whose T is not too wide. */
-qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_values *values,
-                            const qfz_omega_graph *graph, int band);
+qfz_status qfz_omega_spread(qfz_gpu *gpu, const qfz_omega_room *room, int band);
 
 /* Solves blocks: d_root of every pixel, which is final or has QFZ_OMEGA_PART; the records; and each
  * vertex's own pixels. */
-qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                            const qfz_omega_values *values, const qfz_omega_graph *graph,
-                            uint32_t *d_root);
+qfz_status qfz_omega_blocks(qfz_gpu *gpu, const qfz_omega_room *room, uint32_t *d_root);
 
 /* Finds the level at which each vertex breaks; afterwards each record is attached to the vertex of
  * its region.  d_omega_level: of the exterior, per ring pixel, or NULL. */
-qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_gpu_forest *forest,
-                           const qfz_omega_values *values, const qfz_omega_graph *graph,
-                           const uint32_t *d_omega_level);
+qfz_status qfz_omega_solve(qfz_gpu *gpu, const qfz_omega_room *room, const uint32_t *d_omega_level);
 
 /* The boundary summary from a solved graph, in the steps of omega.cuh.  d_valid: validity of the
  * image's pixels, or NULL. */
 qfz_status qfz_omega_summary_links(qfz_gpu *gpu, const qfz_rule *rule, const uint8_t *d_valid,
                                    qfz_omega_room *room);
-qfz_status qfz_omega_summary_part(qfz_gpu *gpu, uint32_t first, uint32_t n, qfz_omega_room *room);
 qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
                                     qfz_omega_room *room, qfz_gpu_ranges *ranges);
 

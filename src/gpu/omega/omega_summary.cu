@@ -113,15 +113,6 @@ qfz_status qfz_omega_summary_links(qfz_gpu *gpu, const qfz_rule *rule, const uin
     return qfz_omega_launch(gpu, k_count_links, n_ring, *g, *s, room->links.d_level);
 }
 
-/* The forest's memory may be events by now, so the number of vertices is a copy. */
-qfz_status qfz_omega_summary_part(qfz_gpu *gpu, uint32_t first, uint32_t n, qfz_omega_room *room)
-{
-    const qfz_omega_events *const s = &room->events;
-    room->graph.n_vertices = s->counts + QFZ_OMEGA_N_VERTICES;
-    QFZ_TRY(qfz_gpu_fill(gpu, s->counts + QFZ_OMEGA_N_EVENTS, 0, 1));
-    return qfz_omega_launch(gpu, k_collect, n, room->values, room->graph, *s, first, n);
-}
-
 qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t n,
                                     qfz_omega_room *room, qfz_gpu_ranges *ranges)
 {
@@ -133,8 +124,7 @@ qfz_status qfz_omega_summary_ranges(qfz_gpu *gpu, const qfz_rule *rule, uint32_t
                                    qfz_gpu_key_bits(room->graph.after), &sorted));
     *ranges = qfz_gpu_ranges{s->source[1 - sorted], s->level[sorted], room->d_lo, room->d_hi};
     for (int band = 0; band < rule->n_bands; band++) {
-        if (rule->omega && rule->n_bands > 1)
-            QFZ_TRY(qfz_omega_spread(gpu, &room->values, &room->graph, band));
+        if (rule->omega && rule->n_bands > 1) QFZ_TRY(qfz_omega_spread(gpu, room, band));
         QFZ_TRY(qfz_omega_launch(gpu, k_store, n, room->values, room->graph, *s, band, sorted,
                                  *ranges));
     }
@@ -148,9 +138,9 @@ qfz_status qfz_gpu_omega_links(qfz_gpu *gpu, const qfz_gpu_image *image, const q
     QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
     QFZ_TRY(qfz_omega_prepare(gpu, image, rule, true, &room));
     uint32_t *const d_root = static_cast<uint32_t *>(room.d_forest); /* not read */
-    QFZ_TRY(qfz_omega_blocks(gpu, &room.forest, &room.values, &room.graph, d_root));
+    QFZ_TRY(qfz_omega_blocks(gpu, &room, d_root));
     room.forest.best[0] = room.d_best; /* the graph lies over the forest's own */
-    QFZ_TRY(qfz_omega_solve(gpu, &room.forest, &room.values, &room.graph, NULL));
+    QFZ_TRY(qfz_omega_solve(gpu, &room, NULL));
     QFZ_TRY(qfz_omega_summary_links(gpu, rule, image->d_valid, &room));
     *links = room.links;
     *d_n = room.events.counts;
@@ -162,7 +152,11 @@ qfz_status qfz_gpu_omega_part(qfz_gpu *gpu, const qfz_gpu_image *image, const qf
 {
     qfz_omega_room room = {};
     QFZ_TRY(qfz_omega_cut(gpu, image, rule, d_scratch, &room));
-    return qfz_omega_summary_part(gpu, first_item, n, &room);
+    const qfz_omega_events &s = room.events;
+    /* The forest's memory may be events by now, so the number of vertices is a copy. */
+    room.graph.n_vertices = s.counts + QFZ_OMEGA_N_VERTICES;
+    QFZ_TRY(qfz_gpu_fill(gpu, s.counts + QFZ_OMEGA_N_EVENTS, 0, 1));
+    return qfz_omega_launch(gpu, k_collect, n, room.values, room.graph, s, first_item, n);
 }
 
 qfz_status qfz_gpu_omega_ranges(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,

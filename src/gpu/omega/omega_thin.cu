@@ -17,14 +17,15 @@
  * ranges of own pixels. */
 #include "gpu/omega/omega_events.cuh"
 
+namespace
+{
 /* Passes for one level each. */
 enum { JOINED = 32 };
 
 /* A pass has the levels of y from least + before + 1 to least + reach, or from least on in the
  * first pass; `least` is the least level of an event of y.  Lists are complete up to events.room
  * items; a pass whose list is not looks at all items. */
-namespace
-{
+
 struct thin_pass {
     uint32_t number, before, reach;
     const uint32_t *list;
@@ -32,11 +33,10 @@ struct thin_pass {
     const uint32_t *n_listed;
     uint32_t *n_next, *n_events_before; /* n_events_before: two words, of this pass and the next */
 };
-} // namespace
 
 /* ---- Merge ----------------------------------------------------------------------------------- */
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_merge(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s)
 {
     QFZ_OMEGA_EACH(i, (uint64_t)*g.n_records + *g.n_vertices)
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 }
 
 /* The range of a vertex begins with that of its own pixels. */
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_begin_ranges(qfz_omega_graph g, qfz_omega_events s)
 {
     const uint32_t n = *g.n_vertices;
@@ -71,8 +71,8 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
 /* True if a part widens nothing. */
-static QFZ_DEVICE bool is_known(const qfz_omega_values &values, const qfz_omega_graph &g,
-                                const qfz_omega_item &item)
+QFZ_DEVICE bool is_known(const qfz_omega_values &values, const qfz_omega_graph &g,
+                         const qfz_omega_item &item)
 {
     if (!qfz_omega_merges(values, g, item)) return false;
     bool inside = true;
@@ -87,7 +87,7 @@ static QFZ_DEVICE bool is_known(const qfz_omega_values &values, const qfz_omega_
 }
 
 /* An event, as far as there is room for it; returns its place. */
-static QFZ_DEVICE uint32_t put_event(const qfz_omega_events &s, uint32_t source, uint32_t level)
+QFZ_DEVICE uint32_t put_event(const qfz_omega_events &s, uint32_t source, uint32_t level)
 {
     const uint32_t to = atomicAdd(&s.counts[QFZ_OMEGA_N_EVENTS], 1);
     if (to >= s.room) return to;
@@ -96,19 +96,15 @@ static QFZ_DEVICE uint32_t put_event(const qfz_omega_events &s, uint32_t source,
     return to;
 }
 
-namespace
-{
 /* What both kinds of passes have. */
 struct candidate {
     qfz_omega_item item;   /* y is QFZ_NONE if the item is not a candidate */
     uint32_t level, above; /* of its event; above the least level of y */
 };
-} // namespace
 
 /* Item i, unless an earlier pass or the range of its vertex excludes it. */
-static QFZ_DEVICE candidate candidate_of(const qfz_omega_values &values, const qfz_omega_graph &g,
-                                         const qfz_omega_events &s, const thin_pass &pass,
-                                         uint32_t i)
+QFZ_DEVICE candidate candidate_of(const qfz_omega_values &values, const qfz_omega_graph &g,
+                                  const qfz_omega_events &s, const thin_pass &pass, uint32_t i)
 {
     candidate c = {qfz_omega_item_of(g, s, i), 0, 0};
     c.level = qfz_omega_event_level(values, g, s, c.item);
@@ -125,8 +121,8 @@ static QFZ_DEVICE candidate candidate_of(const qfz_omega_values &values, const q
 
 /* Calls use(candidate) for all candidates; lists those for which use() returns true. */
 template <typename USE>
-static QFZ_DEVICE void each_candidate(const qfz_omega_values &values, const qfz_omega_graph &g,
-                                      const qfz_omega_events &s, const thin_pass &pass, USE use)
+QFZ_DEVICE void each_candidate(const qfz_omega_values &values, const qfz_omega_graph &g,
+                               const qfz_omega_events &s, const thin_pass &pass, USE use)
 {
     const uint32_t n_listed = *pass.n_listed;
     const bool complete = pass.number > 0 && n_listed <= s.room;
@@ -142,15 +138,15 @@ static QFZ_DEVICE void each_candidate(const qfz_omega_values &values, const qfz_
                      });
 }
 
-static QFZ_DEVICE void widen(const qfz_omega_values &values, const qfz_omega_graph &g,
-                             const qfz_omega_item &item)
+QFZ_DEVICE void widen(const qfz_omega_values &values, const qfz_omega_graph &g,
+                      const qfz_omega_item &item)
 {
     const uint2 range = qfz_omega_item_range(values, g, item, 0);
     qfz_lower(&g.vertex[item.y].lo, range.x);
     qfz_raise(&g.vertex[item.y].hi, range.y);
 }
 
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_pick(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s, thin_pass pass)
 {
     each_candidate(values, g, s, pass, [&](const candidate &c) {
@@ -162,7 +158,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* All ranges that may be compared with that of y while it grows are of this level or a higher one.
  */
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_join(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s, thin_pass pass)
 {
     const uint32_t n_items = *g.n_records + 2 * *g.n_vertices;
@@ -182,7 +178,7 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 }
 
 /* The new events: those of single parts widen the range of y, and joined ones get that range. */
-static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
+__global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_widen(qfz_omega_values values, qfz_omega_graph g, qfz_omega_events s, thin_pass pass)
 {
     const uint32_t n = (uint32_t)min((int64_t)s.counts[QFZ_OMEGA_N_EVENTS], s.room),
@@ -201,13 +197,13 @@ static __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
 
-static uint32_t next_reach(uint32_t reach, uint32_t after)
+uint32_t next_reach(uint32_t reach, uint32_t after)
 {
     const uint32_t next = reach < JOINED ? reach + 1 : reach + reach / 4;
     return next < after && next > reach ? next : QFZ_NONE;
 }
 
-static qfz_status run_pass(qfz_gpu *gpu, const qfz_omega_room *room, const thin_pass *pass)
+qfz_status run_pass(qfz_gpu *gpu, const qfz_omega_room *room, const thin_pass *pass)
 {
     const qfz_omega_graph *const g = &room->graph;
     const int64_t n = qfz_omega_events_of(g);
@@ -217,6 +213,7 @@ static qfz_status run_pass(qfz_gpu *gpu, const qfz_omega_room *room, const thin_
     if (pass->reach == QFZ_NONE) return QFZ_OK;
     return qfz_omega_launch(gpu, k_widen, n, room->values, *g, room->events, *pass);
 }
+} // namespace
 
 qfz_status qfz_omega_thin(qfz_gpu *gpu, const qfz_omega_room *room)
 {
