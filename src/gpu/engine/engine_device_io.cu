@@ -41,11 +41,6 @@ qfz_status copy(qfz_worker *worker, void *d_to, const void *d_from, size_t bytes
     return QFZ_OK;
 }
 
-size_t n_px(const qfz_worker *worker)
-{
-    return (size_t)worker->image.h * (size_t)worker->image.w;
-}
-
 qfz_pixel_grid grid_of(const qfz_worker *worker)
 {
     return {worker->image.h, worker->image.w, worker->image.d_valid};
@@ -99,7 +94,7 @@ qfz_status begin_tile(qfz_worker *worker, const qfz_image *tile, qfz_error *err)
 
 qfz_status copy_valid(qfz_worker *worker, const qfz_image *tile)
 {
-    const size_t n = n_px(worker);
+    const size_t n = qfz_worker_px(worker);
     if (!tile->valid) return QFZ_OK;
     if (tile->memory == QFZ_MEMORY_DEVICE && qfz_worker_makes_nan(worker))
         return qfz_gpu_make_nan(&worker->gpu, tile->valid, (int64_t)n,
@@ -115,7 +110,7 @@ qfz_status copy_edges(qfz_worker *worker, const qfz_image *tile)
     if (!rule->edge_levels) return QFZ_OK;
     worker->image.d_edges = worker->d_edges;
     return copy(worker, worker->d_edges, tile->edges,
-                (size_t)qfz_n_dirs(rule) * n_px(worker) * sizeof *tile->edges);
+                (size_t)qfz_n_dirs(rule) * qfz_worker_px(worker) * sizeof *tile->edges);
 }
 } // namespace
 
@@ -124,7 +119,7 @@ qfz_status qfz_device_load(qfz_worker *worker, const qfz_image *tile, void *stre
     const size_t px_bytes = qfz_type_bytes(tile->type) * (size_t)tile->n_bands;
     QFZ_TRY(begin(worker, stream, err));
     QFZ_TRY(begin_tile(worker, tile, err));
-    QFZ_TRY(copy(worker, worker->d_pixels, tile->pixels, n_px(worker) * px_bytes));
+    QFZ_TRY(copy(worker, worker->d_pixels, tile->pixels, qfz_worker_px(worker) * px_bytes));
     QFZ_TRY(copy_valid(worker, tile));
     QFZ_TRY(copy_edges(worker, tile));
     return end(worker, stream);
@@ -139,8 +134,8 @@ qfz_status qfz_device_load_cut(qfz_worker *worker, const qfz_image *image, const
     QFZ_TRY(begin(worker, stream, err));
     QFZ_TRY(begin_tile(worker, &tile, err));
     QFZ_TRY(copy_valid(worker, &tile));
-    QFZ_TRY(qfz_launch_each(&worker->gpu, k_joins, (int64_t)n_px(worker), BLOCK, grid_of(worker),
-                            qfz_n_dirs(worker->spec.rule), levels, alpha_level,
+    QFZ_TRY(qfz_launch_each(&worker->gpu, k_joins, (int64_t)qfz_worker_px(worker), BLOCK,
+                            grid_of(worker), qfz_n_dirs(worker->spec.rule), levels, alpha_level,
                             static_cast<uint8_t *>(worker->d_pixels)));
     return end(worker, stream);
 }
@@ -151,7 +146,8 @@ qfz_status qfz_device_need_host_valid(qfz_worker *worker)
     if (!worker->host_valid)
         QFZ_TRY(QFZ_NEW(&worker->host_valid, (int64_t)worker->spec.max_h * worker->spec.max_w,
                         worker->gpu.err));
-    QFZ_TRY(qfz_worker_down(worker, worker->host_valid, worker->image.d_valid, n_px(worker)));
+    QFZ_TRY(
+        qfz_worker_down(worker, worker->host_valid, worker->image.d_valid, qfz_worker_px(worker)));
     worker->tile.valid = worker->host_valid;
     return QFZ_OK;
 }
@@ -161,7 +157,7 @@ qfz_status qfz_device_need_host_valid(qfz_worker *worker)
 qfz_status qfz_device_labels(qfz_worker *worker, uint32_t *labels, void *stream, qfz_error *err)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t n = n_px(worker);
+    const size_t n = qfz_worker_px(worker);
     QFZ_TRY(begin(worker, stream, err));
     QFZ_TRY(qfz_regions_need_names(worker));
     QFZ_TRY(qfz_gpu_regions_labels(&worker->gpu, &room->on_device, room->d_name, 0, (int64_t)n,
@@ -173,7 +169,7 @@ qfz_status qfz_device_labels(qfz_worker *worker, uint32_t *labels, void *stream,
 qfz_status qfz_device_paint(qfz_worker *worker, int band, const void *invalid, void *out,
                             void *stream, qfz_error *err)
 {
-    const size_t bytes = n_px(worker) * qfz_type_bytes(worker->image.type);
+    const size_t bytes = qfz_worker_px(worker) * qfz_type_bytes(worker->image.type);
     QFZ_TRY(begin(worker, stream, err));
     QFZ_TRY(qfz_regions_paint_on_device(worker, band, NULL, invalid, err));
     QFZ_TRY(copy(worker, out, worker->regions.d_work, bytes));
@@ -183,15 +179,15 @@ qfz_status qfz_device_paint(qfz_worker *worker, int band, const void *invalid, v
 static qfz_status widen_levels(qfz_worker *worker, uint32_t *levels)
 {
     const int n_dirs = qfz_n_dirs(worker->spec.rule);
-    return qfz_launch_each(&worker->gpu, k_widen_levels, (int64_t)n_px(worker) * n_dirs, BLOCK,
-                           grid_of(worker), n_dirs,
+    return qfz_launch_each(&worker->gpu, k_widen_levels, (int64_t)qfz_worker_px(worker) * n_dirs,
+                           BLOCK, grid_of(worker), n_dirs,
                            static_cast<const uint16_t *>(worker->levels.d_saliency), levels);
 }
 
 qfz_status qfz_device_saliency(qfz_worker *worker, uint32_t *levels, void *stream, qfz_error *err)
 {
     const qfz_gpu_edges edges = qfz_largest_edges(&worker->spec);
-    const size_t n = (size_t)qfz_n_dirs(worker->spec.rule) * n_px(worker);
+    const size_t n = (size_t)qfz_n_dirs(worker->spec.rule) * qfz_worker_px(worker);
     QFZ_TRY(begin(worker, stream, err));
     QFZ_TRY(qfz_edges_send(worker));
     QFZ_TRY(qfz_levels_work(worker, QFZ_PART_SALIENCY));

@@ -215,7 +215,7 @@ static qfz_status set_ring_weights(const qfz_worker *worker, const uint64_t *row
 /* The bits that are certain without an exterior. */
 static qfz_status fetch_bits(qfz_worker *worker, const qfz_edge_bits *bits)
 {
-    const size_t n_px = (size_t)worker->image.h * (size_t)worker->image.w;
+    const size_t n_px = qfz_worker_px(worker);
     QFZ_TRY(qfz_worker_down(worker, bits->zeroed, worker->filter.on_device.d_zeroed, n_px));
     static_assert(QFZ_FILTER_IN_FOREST == 1 << 4, "qfz_filter_split_bits()");
     if (bits->forest) qfz_filter_split_bits(bits->zeroed, bits->forest, (int64_t)n_px);
@@ -319,15 +319,11 @@ struct qfz_filter_kept {
     qfz_filter_saved saved;
 };
 
-static int64_t kept_px(const qfz_worker *worker)
-{
-    return worker->tile.h * worker->tile.w;
-}
-
 int64_t qfz_filter_kept_bytes(const qfz_worker *worker)
 {
     const qfz_filter_room *const room = &worker->filter;
-    return qfz_filter_saved_bytes(&room->items, room->sets.n, kept_px(worker), worker->spec.rule);
+    return qfz_filter_saved_bytes(&room->items, room->sets.n, (int64_t)qfz_worker_px(worker),
+                                  worker->spec.rule);
 }
 
 qfz_status qfz_filter_keep(const qfz_worker *worker, const qfz_edge_bits *bits,
@@ -337,7 +333,7 @@ qfz_status qfz_filter_keep(const qfz_worker *worker, const qfz_edge_bits *bits,
     qfz_filter_kept *kept = NULL;
     QFZ_TRY(QFZ_NEW_ZERO(&kept, 1, err));
     const qfz_status st = qfz_filter_save(&kept->saved, &room->items, room->weight, room->sets.n,
-                                          bits, kept_px(worker), err);
+                                          bits, (int64_t)qfz_worker_px(worker), err);
     if (st == QFZ_OK)
         *out = kept;
     else

@@ -31,24 +31,18 @@ static qfz_gpu_group group_of(const qfz_worker *worker, const qfz_group_graph *g
     return group;
 }
 
-/* True if an edge may have the greatest level of all, QFZ_NONE, and be within alpha.  On the device
- * such an edge does not exist (omega.cu). */
-static bool has_greatest_level(const qfz_rule *rule)
-{
-    uint32_t max_level;
-    qfz_error ignored = {};
-    return rule->alpha_level == QFZ_NONE &&
-           (qfz_max_level(rule, &max_level, &ignored) != QFZ_OK || max_level == QFZ_NONE);
-}
-
 bool qfz_groups_fit(const qfz_worker *worker, const qfz_group_graph *graph)
 {
     const qfz_worker_spec *const spec = &worker->spec;
     const int64_t n = graph->offset[graph->n_members];
+    /* An edge may have the greatest level of all, QFZ_NONE, and be within alpha.  On the device
+     * such an edge does not exist (omega.cu). */
+    const bool has_greatest_level =
+        spec->rule->alpha_level == QFZ_NONE && qfz_largest_edges(spec).max_level == QFZ_NONE;
     int64_t n_items = n + graph->cross->n + (graph->outside ? graph->outside->n : 0);
     qfz_carve needed = {NULL, 0};
     if (spec->kind != QFZ_OMEGA && spec->kind != QFZ_LEVELS) return false;
-    if (spec->kind == QFZ_OMEGA && has_greatest_level(spec->rule)) return false;
+    if (spec->kind == QFZ_OMEGA && has_greatest_level) return false;
     for (int m = 0; m < graph->n_members; m++)
         n_items += graph->members[m].links.n + graph->members[m].ranges.n;
     if (n >> (31 - QFZ_UP_BITS) > 0 || n_items + n > INT32_MAX) return false;
@@ -87,10 +81,9 @@ struct piece {
     const void *from;
     size_t bytes;
 };
-} // namespace
 
 /* Appends an array that consists of n pieces: piece_of(0), piece_of(1), ... */
-template <typename PIECE> static qfz_status put_pieces(parcel *p, int n, PIECE piece_of)
+template <typename PIECE> qfz_status put_pieces(parcel *p, int n, PIECE piece_of)
 {
     for (int i = 0; i < n; i++) {
         const piece next = piece_of(i);
@@ -101,7 +94,7 @@ template <typename PIECE> static qfz_status put_pieces(parcel *p, int n, PIECE p
 }
 
 /* Appends one array (u, v or level) of all links. */
-static qfz_status put_links(parcel *p, const qfz_group_graph *graph, uint32_t *qfz_links::*array)
+qfz_status put_links(parcel *p, const qfz_group_graph *graph, uint32_t *qfz_links::*array)
 {
     const int n = graph->n_members;
     return put_pieces(p, n + (graph->outside ? 2 : 1), [=](int i) {
@@ -114,8 +107,7 @@ static qfz_status put_links(parcel *p, const qfz_group_graph *graph, uint32_t *q
 
 /* Appends one array of the range events of all members; `bytes` is the size of an item. */
 template <typename T>
-static qfz_status put_events(parcel *p, const qfz_group_graph *graph, T *qfz_ranges::*array,
-                             size_t bytes)
+qfz_status put_events(parcel *p, const qfz_group_graph *graph, T *qfz_ranges::*array, size_t bytes)
 {
     return put_pieces(p, graph->n_members, [=](int m) {
         const qfz_ranges &events = graph->members[m].ranges;
@@ -123,7 +115,7 @@ static qfz_status put_events(parcel *p, const qfz_group_graph *graph, T *qfz_ran
     });
 }
 
-static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const qfz_exterior *own)
+qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const qfz_exterior *own)
 {
     const qfz_rule *const rule = p->worker->spec.rule;
     const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
@@ -148,8 +140,8 @@ static qfz_status put_omega(parcel *p, const qfz_group_graph *graph, const qfz_e
 
 /* Uploads a group and builds its forest.  own: the exterior of the group, for exteriors of members
  * of kind QFZ_OMEGA; else NULL. */
-static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const qfz_exterior *own,
-                       qfz_gpu_group *group, qfz_error *err)
+qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const qfz_exterior *own,
+                qfz_gpu_group *group, qfz_error *err)
 {
     const qfz_rule *const rule = worker->spec.rule;
     char *const d_memory = worker->d_memory + worker->kept_bytes;
@@ -169,7 +161,7 @@ static qfz_status load(qfz_worker *worker, const qfz_group_graph *graph, const q
 
 /* ---- Summaries and exteriors ----------------------------------------------------------------- */
 
-static qfz_status find_links(qfz_worker *worker, qfz_gpu_group *group, qfz_links *links)
+qfz_status find_links(qfz_worker *worker, qfz_gpu_group *group, qfz_links *links)
 {
     uint32_t n;
     QFZ_TRY(qfz_gpu_border_links(&worker->gpu, &group->room.forest, group->d_border, &group->found,
@@ -178,7 +170,7 @@ static qfz_status find_links(qfz_worker *worker, qfz_gpu_group *group, qfz_links
     return qfz_worker_down_links(worker, &group->found, n, links);
 }
 
-static qfz_status summarise_omega(qfz_worker *worker, qfz_gpu_group *group, qfz_summary *summary)
+qfz_status summarise_omega(qfz_worker *worker, qfz_gpu_group *group, qfz_summary *summary)
 {
     const qfz_rule *const rule = worker->spec.rule;
     qfz_omega_room *const room = &group->room;
@@ -191,6 +183,7 @@ static qfz_status summarise_omega(qfz_worker *worker, qfz_gpu_group *group, qfz_
     QFZ_TRY(qfz_omega_summary_ranges(&worker->gpu, rule, n[1], room, &ranges));
     return qfz_worker_down_ranges(worker, &ranges, n[1], &summary->ranges);
 }
+} // namespace
 
 qfz_status qfz_groups_summarise(qfz_worker *worker, const qfz_group_graph *graph,
                                 qfz_summary *summary, qfz_error *err)

@@ -95,8 +95,7 @@ static qfz_status find_links(qfz_worker *worker)
     if (worker->by_connect)
         return qfz_connect_ring_links(gpu, worker->version, &edges, room->d_memory, &room->links,
                                       room->d_n_links, measure ? room->d_largest : NULL);
-    void *const d_forest = qfz_carve_bytes(&carve, measure ? qfz_gpu_saliency_bytes(&edges, 0)
-                                                           : qfz_gpu_ring_forest_bytes(&edges));
+    void *const d_forest = qfz_carve_bytes(&carve, ring_bytes(&worker->spec, &edges));
     void *const d_scratch = carve.base + carve.used;
     QFZ_TRY(measure ? qfz_gpu_ring_forest_measure(gpu, &edges, d_forest, &forest, room->d_widths)
                     : qfz_gpu_ring_forest_make(gpu, &edges, d_forest, &forest));
@@ -209,7 +208,7 @@ qfz_status qfz_levels_saliency(qfz_worker *worker, const qfz_exterior *exterior,
 {
     qfz_level_room *const room = &worker->levels;
     const int n_dirs = qfz_n_dirs(worker->spec.rule);
-    const size_t n = (size_t)n_dirs * (size_t)worker->image.h * (size_t)worker->image.w;
+    const size_t n = (size_t)n_dirs * qfz_worker_px(worker);
     bool narrow = false;
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(qfz_edges_send(worker));

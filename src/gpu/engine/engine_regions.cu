@@ -12,12 +12,6 @@
 #include "gpu/engine/worker.cuh"
 #include "core/memory.h"
 
-/* Size of d_work: the labels of all pixels, or at least some records. */
-static size_t work_bytes(const qfz_worker_spec *spec, int64_t n)
-{
-    return max((size_t)n * sizeof(uint64_t), qfz_records_least_bytes(spec->rule));
-}
-
 /* Least size of d_pool: the spans of all regions in a band (three words of 32 bits each, and a
  * count); or their names, and beside them the labels of half of the pixels, or some records. */
 static size_t least_pool_bytes(const qfz_worker_spec *spec, int64_t n)
@@ -56,7 +50,8 @@ static void carve_work(qfz_worker *worker, qfz_carve *carve)
     qfz_region_room *const room = &worker->regions;
     const int64_t n = (int64_t)spec->max_h * spec->max_w;
     qfz_carve_take(carve, &room->d_name, n);
-    room->work_bytes = work_bytes(spec, n);
+    /* the labels of all pixels, or at least some records */
+    room->work_bytes = max((size_t)n * sizeof(uint64_t), qfz_records_least_bytes(spec->rule));
     room->d_work = qfz_carve_bytes(carve, room->work_bytes);
 }
 
@@ -227,16 +222,6 @@ qfz_status qfz_regions_partition(qfz_worker *worker, const qfz_exterior *exterio
     return QFZ_OK;
 }
 
-static qfz_status omega_links(qfz_worker *worker, qfz_gpu_links *links, uint32_t **d_n)
-{
-    void *const d_scratch = worker->regions.d_scratch;
-    const qfz_rule *const rule = worker->spec.rule;
-    return worker->by_connect
-               ? qfz_connect_omega_links(&worker->gpu, worker->version, &worker->image, rule,
-                                         d_scratch, links, d_n)
-               : qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, d_scratch, links, d_n);
-}
-
 static qfz_status omega_ranges(qfz_worker *worker, uint32_t n, qfz_gpu_ranges *ranges)
 {
     void *const d_scratch = worker->regions.d_scratch;
@@ -268,13 +253,17 @@ static qfz_status ranges_in_parts(qfz_worker *worker, const uint32_t *d_n, const
 static qfz_status summarise_omega(qfz_worker *worker, qfz_summary *summary)
 {
     const qfz_rule *const rule = worker->spec.rule;
+    void *const d_scratch = worker->regions.d_scratch;
     const uint32_t most = worker->by_connect
                               ? QFZ_NONE
                               : qfz_gpu_omega_events(rule, worker->image.h, worker->image.w);
     qfz_gpu_links links;
     qfz_gpu_ranges ranges;
     uint32_t *d_n, n[3];
-    QFZ_TRY(omega_links(worker, &links, &d_n));
+    QFZ_TRY(worker->by_connect
+                ? qfz_connect_omega_links(&worker->gpu, worker->version, &worker->image, rule,
+                                          d_scratch, &links, &d_n)
+                : qfz_gpu_omega_links(&worker->gpu, &worker->image, rule, d_scratch, &links, &d_n));
     QFZ_TRY(qfz_worker_down(worker, n, d_n, (worker->by_connect ? 2 : 3) * sizeof *n));
     QFZ_TRY(qfz_worker_down_links(worker, &links, n[0], &summary->links));
     if (n[1] > most) return ranges_in_parts(worker, d_n, n, most, &summary->ranges);
@@ -293,11 +282,6 @@ qfz_status qfz_regions_summarise(qfz_worker *worker, qfz_summary *summary)
 }
 
 /* ---- Outputs --------------------------------------------------------------------------------- */
-
-static size_t n_px(const qfz_worker *worker)
-{
-    return (size_t)worker->image.h * (size_t)worker->image.w;
-}
 
 qfz_status qfz_regions_need_names(qfz_worker *worker)
 {
@@ -331,7 +315,7 @@ qfz_status qfz_regions_number(qfz_worker *worker, const qfz_numbers *numbers, qf
 qfz_status qfz_regions_labels(qfz_worker *worker, bool wide, void *out, qfz_error *err)
 {
     qfz_region_room *const room = &worker->regions;
-    const size_t bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t), n = n_px(worker);
+    const size_t bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t), n = qfz_worker_px(worker);
     QFZ_TRY(qfz_worker_enter(worker, err));
     QFZ_TRY(qfz_regions_need_names(worker));
     const size_t most = room->work_bytes / bytes;
@@ -441,7 +425,7 @@ qfz_status qfz_regions_paint(qfz_worker *worker, int band, const void *border_me
 {
     QFZ_TRY(qfz_regions_paint_on_device(worker, band, border_mean, invalid, err));
     return qfz_worker_down(worker, out, worker->regions.d_work,
-                           n_px(worker) * qfz_type_bytes(worker->image.type));
+                           qfz_worker_px(worker) * qfz_type_bytes(worker->image.type));
 }
 
 /* ---- What is timed --------------------------------------------------------------------------- */

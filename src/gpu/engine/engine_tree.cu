@@ -134,7 +134,7 @@ qfz_status qfz_trees_fetch(qfz_worker *worker, const qfz_tree_out *out, uint32_t
 {
     const qfz_tree_room *const room = &worker->trees;
     const qfz_gpu_forest_tree *const tree = &room->tree;
-    const size_t n_px = (size_t)worker->image.h * (size_t)worker->image.w, word = sizeof *parent;
+    const size_t n_px = qfz_worker_px(worker), word = sizeof *parent;
     qfz_gpu_tree_counts counts;
     uint32_t n = 0;
     if (!room->by_forest) {

@@ -144,6 +144,12 @@ qfz_status qfz_worker_enter(qfz_worker *worker, qfz_error *err);
 qfz_status qfz_worker_up(qfz_worker *worker, void *d_to, const void *h_from, size_t bytes);
 qfz_status qfz_worker_down(qfz_worker *worker, void *h_to, const void *d_from, size_t bytes);
 
+/* The number of pixels of the loaded tile. */
+static inline size_t qfz_worker_px(const qfz_worker *worker)
+{
+    return (size_t)worker->image.h * (size_t)worker->image.w;
+}
+
 /* Copies values, validity and levels of edges (if any) of the tile's ring to a summary. */
 qfz_status qfz_worker_take_ring(const qfz_worker *worker, qfz_summary *summary);
 
