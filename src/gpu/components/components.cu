@@ -164,21 +164,17 @@ layout qfz_blocks_take(qfz_carve *carve, const qfz_rule *rule, int32_t h, int32_
     return at;
 }
 
-template <bool EIGHT, typename SOURCE>
-static qfz_status link_blocks(qfz_gpu *gpu, const SOURCE &source, const layout *at)
-{
-    const dim3 grid((unsigned)at->n_blocks);
-    QFZ_TRY(qfz_launch(gpu, k_link_block<EIGHT, SOURCE>, grid, dim3(WORDS), 0, source, *at));
-    return qfz_launch(gpu, k_link_seams<EIGHT>, grid, dim3(2 * SIDE), 0, *at);
-}
-
 template <typename SOURCE>
 static qfz_status link_source(qfz_gpu *gpu, const SOURCE &source, int connectivity,
                               const layout *at)
 {
+    const bool eight = connectivity == 8;
+    const dim3 grid((unsigned)at->n_blocks);
     QFZ_TRY(qfz_gpu_check_size(gpu, at->h, at->w));
-    return connectivity == 8 ? link_blocks<true>(gpu, source, at)
-                             : link_blocks<false>(gpu, source, at);
+    QFZ_TRY(qfz_launch(gpu, eight ? k_link_block<true, SOURCE> : k_link_block<false, SOURCE>, grid,
+                       dim3(WORDS), 0, source, *at));
+    return qfz_launch(gpu, eight ? k_link_seams<true> : k_link_seams<false>, grid, dim3(2 * SIDE),
+                      0, *at);
 }
 
 static bool is_aligned(const void *rows, int64_t row_bytes)

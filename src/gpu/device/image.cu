@@ -7,10 +7,10 @@
 #include "gpu/device/level.cuh"
 #include "gpu/device/pixel_type.cuh"
 
-enum { BLOCK = 256 };
-
 namespace
 {
+enum { BLOCK = 256 };
+
 /* The image, as kernels read it. */
 struct plane_view {
     qfz_pixel_grid grid;
@@ -47,13 +47,12 @@ template <int DIRS> struct pixel_view {
         }
     }
 };
-} // namespace
 
 /* Stores joins or levels of a pixel's edges, of levels[d] in direction d, or 0 where the image says
  * so. */
 template <int DIRS>
-static QFZ_DEVICE void store(const plane_view &view, const planes_out &out,
-                             const pixel_view<DIRS> &at, const uint32_t levels[DIRS])
+QFZ_DEVICE void store(const plane_view &view, const planes_out &out, const pixel_view<DIRS> &at,
+                      const uint32_t levels[DIRS])
 {
     const uint32_t zeroed = view.zeroed ? view.zeroed[at.p] : 0;
     uint32_t joins = !view.grid.valid || view.grid.valid[at.p] ? QFZ_JOIN_VALID : 0;
@@ -67,7 +66,7 @@ static QFZ_DEVICE void store(const plane_view &view, const planes_out &out,
 }
 
 template <typename T, int DISTANCE, bool WEIGHTED, int DIRS>
-static __global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK)
     k_find_edges(plane_view view, const T *__restrict__ pixels, planes_out out)
 {
     typedef qfz_level<T, DISTANCE, WEIGHTED> level_of;
@@ -91,7 +90,7 @@ static __global__ void __launch_bounds__(BLOCK)
 
 /* From rule->edge_levels.  out.levels may be the same planes: a thread writes where it reads. */
 template <int DIRS>
-static __global__ void __launch_bounds__(BLOCK) k_take_levels(plane_view view, planes_out out)
+__global__ void __launch_bounds__(BLOCK) k_take_levels(plane_view view, planes_out out)
 {
     const pixel_view<DIRS> at(view.grid);
     uint32_t levels[DIRS];
@@ -103,7 +102,7 @@ static __global__ void __launch_bounds__(BLOCK) k_take_levels(plane_view view, p
 
 /* Joins from rule->edge_bits: bit d of a pixel's value joins it in direction d (level 0). */
 template <int DIRS>
-static __global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK)
     k_find_edge_bits(plane_view view, const uint8_t *__restrict__ pixels, planes_out out)
 {
     const pixel_view<DIRS> at(view.grid);
@@ -118,8 +117,8 @@ static __global__ void __launch_bounds__(BLOCK)
 
 /* Launches the one of two kernels that is for the rule's connectivity; from: pixels or nothing. */
 template <typename KERNEL, typename... FROM>
-static qfz_status launch_for(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                             planes_out out, KERNEL *four, KERNEL *eight, FROM... from)
+qfz_status launch_for(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                      planes_out out, KERNEL *four, KERNEL *eight, FROM... from)
 {
     const uint8_t *const zeroed = rule->min_mass > 0 && !rule->edge_bits ? image->d_zeroed : NULL;
     const qfz_pixel_grid grid = {image->h, image->w, image->d_valid};
@@ -128,38 +127,33 @@ static qfz_status launch_for(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
                            (int64_t)image->h * image->w, BLOCK, view, from..., out);
 }
 
-template <typename T, int DISTANCE, bool WEIGHTED>
-static qfz_status launch(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                         planes_out out)
-{
-    return launch_for(gpu, image, rule, out, k_find_edges<T, DISTANCE, WEIGHTED, 2>,
-                      k_find_edges<T, DISTANCE, WEIGHTED, 4>,
-                      static_cast<const T *>(image->d_pixels));
-}
-
 template <typename T, int DISTANCE>
-static qfz_status launch_weights(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                                 planes_out out)
+qfz_status launch(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule, planes_out out)
 {
-    return rule->weights ? launch<T, DISTANCE, true>(gpu, image, rule, out)
-                         : launch<T, DISTANCE, false>(gpu, image, rule, out);
+    const T *const pixels = static_cast<const T *>(image->d_pixels);
+    if constexpr (DISTANCE != QFZ_SAM)
+        if (rule->weights)
+            return launch_for(gpu, image, rule, out, k_find_edges<T, DISTANCE, true, 2>,
+                              k_find_edges<T, DISTANCE, true, 4>, pixels);
+    return launch_for(gpu, image, rule, out, k_find_edges<T, DISTANCE, false, 2>,
+                      k_find_edges<T, DISTANCE, false, 4>, pixels);
 }
 
 template <typename T>
-static qfz_status launch_type(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                              planes_out out)
+qfz_status launch_type(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                       planes_out out)
 {
     switch (rule->distance) {
-    case QFZ_L1: return launch_weights<T, QFZ_L1>(gpu, image, rule, out);
-    case QFZ_L2: return launch_weights<T, QFZ_L2>(gpu, image, rule, out);
-    case QFZ_LINF: return launch_weights<T, QFZ_LINF>(gpu, image, rule, out);
-    case QFZ_SAM: return launch<T, QFZ_SAM, false>(gpu, image, rule, out);
+    case QFZ_L1: return launch<T, QFZ_L1>(gpu, image, rule, out);
+    case QFZ_L2: return launch<T, QFZ_L2>(gpu, image, rule, out);
+    case QFZ_LINF: return launch<T, QFZ_LINF>(gpu, image, rule, out);
+    case QFZ_SAM: return launch<T, QFZ_SAM>(gpu, image, rule, out);
     }
     return qfz_fail(gpu->err, QFZ_EARG, "distance %d", (int)rule->distance);
 }
 
-static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                             planes_out out)
+qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
+                      planes_out out)
 {
     QFZ_TRY(qfz_gpu_check_size(gpu, image->h, image->w));
     if (rule->edge_levels)
@@ -167,6 +161,7 @@ static qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz
     return qfz_with_type(gpu, image->type,
                          [&](auto px) { return launch_type<decltype(px)>(gpu, image, rule, out); });
 }
+} // namespace
 
 qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
                          uint8_t *d_joins)

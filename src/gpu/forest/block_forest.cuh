@@ -64,6 +64,7 @@ qfz_status qfz_boruvka_solve(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz
     if constexpr (sizeof(typename WAY::WORK::LEVEL) == sizeof(uint16_t))
         return launch_narrow<WAY>(gpu, edges, forest, out);
     else
-        return edges->form == QFZ_EDGES_F32 ? launch_band<WAY, float>(gpu, edges, forest, out)
-                                            : launch_levels<WAY>(gpu, edges, forest, out);
+        return edges->form == QFZ_EDGES_F32
+                   ? launch_band<WAY, float>(gpu, edges, forest, out)
+                   : launch<WAY, typename WAY::KEYS>(gpu, edges, forest, out);
 }

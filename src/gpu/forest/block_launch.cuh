@@ -89,14 +89,6 @@ static qfz_status launch_band(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     return launch<WAY, typename WAY::template BAND<T>>(gpu, edges, forest, out);
 }
 
-/* Launches for planes of levels. */
-template <typename WAY, typename OUT>
-static qfz_status launch_levels(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                                const qfz_gpu_forest *forest, const OUT &out)
-{
-    return launch<WAY, typename WAY::KEYS>(gpu, edges, forest, out);
-}
-
 /* Launches for one band of 8 or 16 bits. */
 template <typename WAY, typename OUT>
 static qfz_status launch_narrow(qfz_gpu *gpu, const qfz_gpu_edges *edges,

@@ -226,20 +226,13 @@ static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_segments *in, qfz_row_
 }
 
 template <typename WORD>
-static qfz_status relabel(qfz_gpu *gpu, int32_t h, int32_t w, const qfz_row_bits<WORD> *d_bits,
-                          uint32_t *d_root)
-{
-    const uint32_t n = (uint32_t)h * (uint32_t)qfz_n_chunks<WORD>(w);
-    return qfz_launch(gpu, k_relabel<WORD>, dim3(qfz_launch_blocks(n, RELABEL_WARPS)),
-                      dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, w, n, d_root);
-}
-
-template <typename WORD>
 static qfz_status label(qfz_gpu *gpu, const qfz_gpu_segments *in, void *d_scratch, uint32_t *d_root)
 {
     qfz_row_bits<WORD> *const d_bits = static_cast<qfz_row_bits<WORD> *>(d_scratch);
+    const uint32_t n = (uint32_t)in->h * (uint32_t)qfz_n_chunks<WORD>(in->w);
     QFZ_TRY(make_forest<WORD>(gpu, in, d_bits, d_root));
-    return relabel(gpu, in->h, in->w, d_bits, d_root);
+    return qfz_launch(gpu, k_relabel<WORD>, dim3(qfz_launch_blocks(n, RELABEL_WARPS)),
+                      dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, in->w, n, d_root);
 }
 
 template <typename WORD> static size_t scratch_bytes(int32_t h, int32_t w)

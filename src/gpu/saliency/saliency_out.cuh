@@ -59,12 +59,12 @@ qfz_status qfz_saliency_solve(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     if constexpr (sizeof(typename WAY::WORK::LEVEL) == sizeof(uint16_t)) {
         return launch_narrow<WAY>(gpu, edges, f, narrow);
     } else {
-        if (qfz_gpu_is_narrow(edges)) return launch_levels<WAY>(gpu, edges, f, narrow);
+        if (qfz_gpu_is_narrow(edges)) return launch<WAY, typename WAY::KEYS>(gpu, edges, f, narrow);
         switch (edges->form) {
         case QFZ_EDGES_U32: return launch_band<WAY, uint32_t>(gpu, edges, f, wide);
         case QFZ_EDGES_I32: return launch_band<WAY, int32_t>(gpu, edges, f, wide);
         case QFZ_EDGES_F32: return launch_band<WAY, float>(gpu, edges, f, wide);
-        default: return launch_levels<WAY>(gpu, edges, f, wide);
+        default: return launch<WAY, typename WAY::KEYS>(gpu, edges, f, wide);
         }
     }
 }

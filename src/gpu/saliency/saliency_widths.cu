@@ -76,8 +76,7 @@ qfz_status qfz_saliency_widths(qfz_gpu *gpu, const qfz_gpu_edges *edges,
         d_planes, n_planes, {edges->h, edges->w, edges->d_valid}, edges->d_levels};
     const dim3 grid((unsigned)gpu->n_sms * 8), block(THREADS);
     QFZ_TRY(qfz_gpu_fill(gpu, d_widths, 0, 1));
-    QFZ_TRY(qfz_gpu_is_narrow(edges)
-                ? qfz_launch(gpu, k_largest<uint16_t>, grid, block, 0, p, &d_widths->largest)
-                : qfz_launch(gpu, k_largest<uint32_t>, grid, block, 0, p, &d_widths->largest));
+    QFZ_TRY(qfz_launch(gpu, qfz_gpu_is_narrow(edges) ? k_largest<uint16_t> : k_largest<uint32_t>,
+                       grid, block, 0, p, &d_widths->largest));
     return qfz_launch(gpu, k_count, grid, block, 0, blocks->forest, d_widths->n_above);
 }

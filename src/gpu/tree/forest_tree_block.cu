@@ -20,6 +20,8 @@
  * go on from a queue, so that no warp waits for a few lanes. */
 #include "gpu/tree/forest_tree_block.cuh"
 
+namespace
+{
 enum {
     EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS, /* components of a thread, at most */
     TABLE_BITS = 13, /* at most half of the table is used: a block has fewer pairs than pixels */
@@ -35,15 +37,12 @@ enum { IS_ROOT = 0x8000, NO_VERTEX = IS_ROOT | QFZ_STEP_MASK };
 
 /* The place of the pair (top, level) in a table of 1 << BITS words in a round.  A round goes on by
  * an odd number of places that depends on the pair. */
-template <int BITS>
-static QFZ_DEVICE uint32_t place_of(uint32_t top, uint32_t level, uint32_t round)
+template <int BITS> QFZ_DEVICE uint32_t place_of(uint32_t top, uint32_t level, uint32_t round)
 {
     const uint32_t mixed = level * 0x9e3779b1u + top * 0x85ebca6bu;
     return ((mixed >> (32 - BITS)) + round * (mixed >> 5 | 1)) % (1u << BITS);
 }
 
-namespace
-{
 /* Pairs in the table: component << LEVEL_BITS | level. */
 template <typename KEY> struct pair_of {
     enum { LEVEL_BITS = sizeof(KEY) * 4 };

@@ -9,13 +9,12 @@ namespace
 struct numbering {
     uint32_t base, n_local, first_pair, first_vertex;
 };
-} // namespace
 
 /* Replaces a block's numbers of parents by the nodes that they stand for, QFZ_NONE if there is
  * none. The look-ups of all of them overlap. */
 template <int N>
-static QFZ_DEVICE void find_parents(const qfz_gpu_forest_tree &tree, const numbering &of,
-                                    uint32_t (&parent)[N])
+QFZ_DEVICE void find_parents(const qfz_gpu_forest_tree &tree, const numbering &of,
+                             uint32_t (&parent)[N])
 {
     uint32_t vertex[N];
     QFZ_EACH (j, N) {
@@ -34,8 +33,7 @@ static QFZ_DEVICE void find_parents(const qfz_gpu_forest_tree &tree, const numbe
 
 /* Writes the parents and levels of a block's nodes. */
 template <typename TOP>
-static QFZ_DEVICE void write_nodes(const qfz_gpu_forest_tree &tree, const numbering &of,
-                                   qfz_block_box box)
+QFZ_DEVICE void write_nodes(const qfz_gpu_forest_tree &tree, const numbering &of, qfz_block_box box)
 {
     enum { BATCH = 4 };
     const uint16_t *const parents = parents_of(tree.forest, blockIdx.x);
@@ -61,7 +59,7 @@ static QFZ_DEVICE void write_nodes(const qfz_gpu_forest_tree &tree, const number
 /* Writes parents and levels.  The parents of pixels overwrite levels and components of the same
  * row, so a block reads all of these first. */
 template <typename KEY>
-static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
+__global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
     k_write(qfz_gpu_forest_tree tree)
 {
     typedef typename qfz_top_of<KEY>::type TOP;
@@ -85,13 +83,12 @@ static __global__ void __launch_bounds__(THREADS, QFZ_SM_THREADS / THREADS)
         tree.d_parent[at] = parent[k] == QFZ_NONE ? (uint32_t)at : parent[k];
     }
 }
+} // namespace
 
 /* ---- Launchers ------------------------------------------------------------------------------- */
 
 qfz_status qfz_forest_tree_write(qfz_gpu *gpu, const qfz_gpu_forest_tree *tree)
 {
-    typedef unsigned long long wide;
-    const dim3 grid((unsigned)tree->forest.n_blocks), block(THREADS);
-    if (tree->forest.wide) return qfz_launch(gpu, k_write<wide>, grid, block, 0, *tree);
-    return qfz_launch(gpu, k_write<uint32_t>, grid, block, 0, *tree);
+    return qfz_launch(gpu, tree->forest.wide ? k_write<unsigned long long> : k_write<uint32_t>,
+                      dim3((unsigned)tree->forest.n_blocks), dim3(THREADS), 0, *tree);
 }
