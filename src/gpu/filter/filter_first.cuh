@@ -184,6 +184,20 @@ static QFZ_DEVICE uint32_t first_of_tied(const WORK &w, uint32_t quad, uint32_t 
     return first;
 }
 
+/* One of the pixels has tied edges, or more of them: all of them are looked at again.  A bit a
+ * pixel that is tied would say which, but ptxas of CUDA 13.0 mixes up such masks of bits in long
+ * code. */
+template <int N, typename WORK>
+static QFZ_DEVICE void choose_among_tied(const WORK &w, own_quads<N> *own)
+{
+#pragma unroll 1
+    for (int i = 0; i < block_shape<N>::OWN; i++) {
+        const uint32_t quad = w.own(i), side = side_at(*own, i);
+        const uint32_t key = w.m.key[side / 2][w.m.BEFORE + quad_of(quad, side)];
+        if (key != NO_KEY) own->sides ^= (side ^ first_of_tied(w, quad, key)) << SIDE_BITS * i;
+    }
+}
+
 /* Keys of edges that come last on a way around become NO_KEY. */
 template <int N, typename WORK>
 static QFZ_DEVICE void choose_sides(const WORK &w, own_quads<N> *own, own_keys<N> &keys)
@@ -206,7 +220,7 @@ static QFZ_DEVICE void choose_sides(const WORK &w, own_quads<N> *own, own_keys<N
         return at;
     };
     own->sides = 0;
-    uint32_t tied = 0;
+    bool is_tied = false;
     quad_keys<N> above = row(-1, 0), above_left = row(-1, -1);
     quad_keys<N> here = row(0, 0), left = row(0, -1);
     QFZ_EACH (i, block_shape<N>::OWN) {
@@ -227,7 +241,7 @@ static QFZ_DEVICE void choose_sides(const WORK &w, own_quads<N> *own, own_keys<N
         }
         own->first[i] = first.key;
         own->sides |= first.side << SIDE_BITS * i;
-        tied |= (uint32_t)(first.is_tied && first.key != NO_KEY) << i;
+        is_tied |= first.is_tied && first.key != NO_KEY;
         uint32_t *const key = keys[i];
         key[QFZ_RIGHT] = here.top_is_last() || above.bottom_is_last() ? NO_KEY : here.top;
         key[QFZ_BELOW] = here.left_is_last() || left.right_is_last() ? NO_KEY : here.left;
@@ -240,12 +254,7 @@ static QFZ_DEVICE void choose_sides(const WORK &w, own_quads<N> *own, own_keys<N
         here = below;
         left = below_left;
     }
-    for (; tied != 0; tied &= tied - 1) {
-        const int i = __ffs((int)tied) - 1;
-        const uint32_t quad = w.own(i), side = side_at(*own, i);
-        const uint32_t key = w.m.key[side / 2][w.m.BEFORE + quad_of(quad, side)];
-        own->sides ^= (side ^ first_of_tied(w, quad, key)) << SIDE_BITS * i;
-    }
+    if (is_tied) choose_among_tied(w, own);
 }
 
 /* ---- Clusters -------------------------------------------------------------------------------- */
