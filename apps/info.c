@@ -251,7 +251,7 @@ static int run(request *r)
     r->job.src = r->operands[0];
     const char *const usual = r->job.n_alphas > 0 ? "DST_{alpha}" : "DST";
     r->job.dst = r->n_operands > 1 ? r->operands[1] : writes_nothing(r) ? NULL : usual;
-    if (r->job.task == QFZ_FOREST) r->job.forest = "FOREST";
+    if (r->job.task == QFZ_FOREST) r->job.forest = r->n_operands > 2 ? r->operands[2] : "FOREST";
     if (qfz_job_plan(&r->job, &plan, &err) != QFZ_OK) {
         complain(r->command, "%s", err.message);
         return EXIT_FAILED;
@@ -265,6 +265,8 @@ static int run(request *r)
 
 static const char *check(const request *r)
 {
+    if (r->n_operands > 2 && r->job.task != QFZ_FOREST)
+        return "SRC and DST are followed by FOREST only for --task tree";
     if (r->job.task == QFZ_CUT) return cut_command.check(r);
     if (r->job.task == QFZ_LABEL) return label_command.check(r);
     return r->job.task == QFZ_SIMPLIFY ? simplify_command.check(r) : NULL;
@@ -274,9 +276,9 @@ const command info_command = {
     .name = "qfz info",
     .page = "qfz-info",
     .bit = FOR_INFO,
-    .operands = "SRC [DST]",
+    .operands = "SRC [DST [FOREST]]",
     .min_operands = 1,
-    .max_operands = 2,
+    .max_operands = 3,
     .summary = "the plan of a command: tiles, passes, memory, time and outputs",
     .description =
         "Prints the plan of the command that --task names: engine, tiles, passes over the pixels, "

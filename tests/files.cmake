@@ -59,6 +59,9 @@ qfz_add_shell_test(cli_edges python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/edges.py ${
 # The page on the hierarchy as a table.
 qfz_add_shell_test(cli_tree python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tree.py ${QFZ_COMMAND}
     ${CMAKE_SOURCE_DIR}/docs/user/tree.md)
+# The other pages.
+qfz_add_shell_test(cli_pages python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/pages.py ${QFZ_COMMAND}
+    $<TARGET_FILE:make_scene> ${CMAKE_SOURCE_DIR})
 # Tables and rasters from labels.
 qfz_add_shell_test(cli_regions python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/regions.py ${QFZ_COMMAND})
 qfz_add_shell_test(cli_tables python3 ${CMAKE_CURRENT_SOURCE_DIR}/cli/tables.py ${QFZ_COMMAND})

@@ -36,14 +36,15 @@ window() {
 row() {
     local source=$1 output=$2 json
     shift 2
-    json=$("$qfz" "$@" -q --json --overwrite "$data/$source" "$scratch/$output")
+    { time json=$("$qfz" "$@" -q --json --overwrite "$data/$source" "$scratch/$output" 2>&3); } 3>&2 2>"$scratch/seconds"
     printf '| `qfz %s %s %s` | %s x %s | %s | %.2f | %.0f |\n' "$*" "$(basename "$source")" \
         "$output" "$(value width <<<"$json")" "$(value height <<<"$json")" \
-        "$(value regions <<<"$json")" "$(value seconds <<<"$json")" \
-        "$(awk -v b="$(value peak_rss_bytes <<<"$json")" 'BEGIN { print b / 1048576 }')"
+        "$(value regions <<<"$json")" "$(awk '{ print $1 + $2 }' "$scratch/seconds")" \
+        "$(awk -v b="$(value peak_rss_bytes <<<"$json")" 'BEGIN { print b / 1000000 }')"
 }
 
-echo '| command | pixels | regions | seconds | peak MB |'
+TIMEFORMAT='%U %S'
+echo '| command | pixels | regions | processor seconds | peak MB |'
 echo '| --- | ---: | ---: | ---: | ---: |'
 row mosaic/s2_aber_overlap.vrt aber_zones.tif label --distance linf --alpha 40
 row mosaic/s2_aber_overlap.vrt aber_simple.tif simplify --distance linf --alpha 80 --omega 500

@@ -89,6 +89,9 @@ what="info of a quicklook"
 run "$qfz" info --json --quicklook q.png "$T/in.tif" out.tif
 has "outputs" picture_bytes picture_seconds attributes_bytes=0
 if ! grep -q '"q.png"' "$T/stdout"; then wrong "the quicklook is no output"; fi
+what="info of a hierarchy"
+run "$qfz" info --task tree "$T/in.tif" zones.tif tree.csv
+if ! grep -q '^output   tree\.csv: table$' "$T/stdout"; then wrong "info does not name the table of the hierarchy"; fi
 what="info of an attribute table"
 run "$qfz" info --regions r.csv --attribute-table "$T/in.tif" out.tif
 if ! grep -q '^         the largest attribute table: [0-9]* MB' "$T/stdout"; then wrong "no attribute table"; fi

@@ -218,6 +218,8 @@ done <<'CASES'
 2 | tree --alpha 3 a.tif b.tif c.csv | --alpha: not an option of qfz tree
 1 | tree none.tif b.tif c.csv | ^qfz tree: .*none.tif
 1 | info --task tree none.tif | ^qfz info: .*none.tif
+1 | info --task tree none.tif b.tif c.csv | ^qfz info: .*none.tif
+2 | info --task label none.tif b.tif c.csv | only for --task tree
 1 | info none.tif | ^qfz info: .*none.tif
 CASES
 
