@@ -45,6 +45,12 @@ qfz_status qfz_polygon_rows_check(const qfz_job *job, qfz_source *source, int64_
     return qfz_polygon_chains_check(job, qfz_source_get_info(source), memory_bytes, err);
 }
 
+int64_t qfz_polygon_rows_bytes(const qfz_job *job, int64_t h)
+{
+    const polygons p = {.job = job};
+    return job->polygons ? (h + 1) * (int64_t)sizeof *p.weights_before : 0;
+}
+
 /* ------------------------------------------------------------------------------------------ rows
  */
 static qfz_status open_rows(polygons *p, int64_t n_rows, qfz_error *err)

@@ -10,6 +10,9 @@
 qfz_status qfz_polygon_rows_check(const qfz_job *job, qfz_source *source, int64_t memory_bytes,
                                   qfz_error *err);
 
+/* Bytes for the areas of all rows of a raster h high; 0: the job writes no polygons. */
+int64_t qfz_polygon_rows_bytes(const qfz_job *job, int64_t h);
+
 typedef struct qfz_polygon_counts {
     uint64_t labels, pixels;
 } qfz_polygon_counts;

@@ -35,10 +35,12 @@ static void limit_cache(const qfz_regions_state *state)
 
 /* Less than this does not hold the program with its tables; more may be needed for a polygon with
  * long borders. */
-static int64_t least_bytes(const qfz_job *job, int64_t picture_bytes)
+static int64_t least_bytes(const qfz_job *job, const qfz_source_info *info)
 {
     const int64_t mb = 1000000;
-    return (job->polygons ? 120 : 80) * mb + (picture_bytes + mb - 1) / mb * mb;
+    const int64_t more =
+        qfz_picture_bytes(job, info->w, info->h) + qfz_polygon_rows_bytes(job, info->h);
+    return (job->polygons ? 120 : 80) * mb + (more + mb - 1) / mb * mb;
 }
 
 static qfz_status check_budget(const qfz_job *job, int64_t least, qfz_error *err)
@@ -88,8 +90,7 @@ qfz_status qfz_regions_state_open(qfz_regions_state *state, qfz_error *err)
     QFZ_TRY(qfz_raster_setup(job->config, qfz_setup_first_cache(job), err));
     QFZ_TRY(qfz_source_open(&state->source, &options, err));
     const qfz_source_info *const info = qfz_source_get_info(state->source);
-    const int64_t least = least_bytes(job, qfz_picture_bytes(job, info->w, info->h));
-    return fit_readers(state, least, err);
+    return fit_readers(state, least_bytes(job, info), err);
 }
 
 static void close_readers(qfz_regions_state *state)

@@ -153,7 +153,7 @@ static int64_t program_bytes(const qfz_setup *setup, int64_t n_tiles)
     const int64_t thread_bytes = THREAD_KB * (int64_t)1000 + setup->stats_bytes;
     return mb * 1000000 + setup->n_threads * thread_bytes + all_tiles_bytes(setup, n_tiles) +
            qfz_picture_bytes(job, info->w, info->h) + sinks_bytes(setup) +
-           info->table_bytes * (setup->n_threads + 1);
+           qfz_polygon_rows_bytes(job, info->h) + info->table_bytes * (setup->n_threads + 1);
 }
 
 /* What is left for tiles, caches, summaries and stitching. */

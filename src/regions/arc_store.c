@@ -13,7 +13,7 @@
 #include "core/temp_file.h"
 
 enum { LABEL_BYTES = 8, HEAD_BYTES = sizeof(qfz_arc_head), DIGIT_BITS = 11 };
-enum { WRITE_BYTES = 1 << 20, LEAST_WINDOW = 1 << 16 };
+enum { WRITE_BYTES = 1 << 20, LEAST_WINDOW = 1 << 14, LEAST_MERGED = 8 };
 
 typedef struct run {          /* of the file */
     int64_t begin, end, next; /* offsets; from `next` on, it is not yet in the window */
@@ -125,54 +125,60 @@ static int64_t chain_bytes(const uint8_t *chain)
 }
 
 /* ------------------------------------------------------------------------------------- spilling */
-static qfz_status flush(qfz_arc_store *store, const uint8_t *buffer, int64_t n, qfz_error *err)
+/* Bytes on their way to the end of the file. */
+typedef struct writer {
+    uint8_t *bytes; /* room for WRITE_BYTES */
+    int64_t n;
+} writer;
+
+static qfz_status flush(qfz_arc_store *store, writer *w, qfz_error *err)
 {
-    QFZ_TRY(qfz_temp_write(store->file, store->folder, buffer, n, store->file_bytes, err));
-    store->file_bytes += n;
+    QFZ_TRY(qfz_temp_write(store->file, store->folder, w->bytes, w->n, store->file_bytes, err));
+    store->file_bytes += w->n;
+    w->n = 0;
     return QFZ_OK;
 }
 
-static qfz_status write_sorted(qfz_arc_store *store, uint8_t *buffer, qfz_error *err)
+static qfz_status put(qfz_arc_store *store, writer *w, const void *data, int64_t n, qfz_error *err)
 {
-    int64_t used = 0;
+    if (w->n + n > WRITE_BYTES) QFZ_TRY(flush(store, w, err));
+    if (n > WRITE_BYTES) {
+        QFZ_TRY(qfz_temp_write(store->file, store->folder, data, n, store->file_bytes, err));
+        store->file_bytes += n;
+        return QFZ_OK;
+    }
+    memcpy(w->bytes + w->n, data, (size_t)n);
+    w->n += n;
+    return QFZ_OK;
+}
+
+static qfz_status write_sorted(qfz_arc_store *store, writer *w, qfz_error *err)
+{
     for (int64_t i = 0; i < store->n; i++) {
         const uint8_t *const chain = store->bytes + store->index[i].at;
-        const int64_t n = chain_bytes(chain);
-        if (used + LABEL_BYTES > WRITE_BYTES || (used && used + LABEL_BYTES + n > WRITE_BYTES)) {
-            QFZ_TRY(flush(store, buffer, used, err));
-            used = 0;
-        }
-        memcpy(buffer + used, &store->index[i].label, LABEL_BYTES);
-        used += LABEL_BYTES;
-        if (used + n <= WRITE_BYTES) {
-            memcpy(buffer + used, chain, (size_t)n);
-            used += n;
-        } else {
-            QFZ_TRY(flush(store, buffer, used, err));
-            QFZ_TRY(flush(store, chain, n, err));
-            used = 0;
-        }
+        QFZ_TRY(put(store, w, &store->index[i].label, LABEL_BYTES, err));
+        QFZ_TRY(put(store, w, chain, chain_bytes(chain), err));
     }
-    return flush(store, buffer, used, err);
+    return flush(store, w, err);
 }
 
 /* Moves all chains of the memory to the file, as one more run. */
 static qfz_status spill(qfz_arc_store *store, qfz_error *err)
 {
-    uint8_t *buffer = NULL;
+    writer w = {0};
     qfz_status st;
     const int64_t begin = store->file_bytes;
     if (store->n == 0) return QFZ_OK;
     if (store->file < 0) QFZ_TRY(qfz_temp_open(store->folder, &store->file, err));
-    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&buffer, WRITE_BYTES, err));
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&w.bytes, WRITE_BYTES, err));
     QFZ_TRY_OR(st, cleanup, sort_index(store, err));
-    QFZ_TRY_OR(st, cleanup, write_sorted(store, buffer, err));
+    QFZ_TRY_OR(st, cleanup, write_sorted(store, &w, err));
     QFZ_TRY_OR(st, cleanup,
                qfz_realloc((void **)&store->runs, store->n_runs + 1, sizeof *store->runs, err));
     store->runs[store->n_runs++] = (run){.begin = begin, .end = store->file_bytes};
     store->n = store->n_bytes = 0;
 cleanup:
-    free(buffer);
+    free(w.bytes);
     return st;
 }
 
@@ -278,19 +284,22 @@ static qfz_status take(qfz_arc_store *store, run *r, uint64_t label, int64_t *n_
     return QFZ_OK;
 }
 
+/* The first run whose next label is the least; NULL: all are empty. */
+static run *least_run(run *runs, int64_t n)
+{
+    run *least = NULL;
+    for (int64_t i = 0; i < n; i++)
+        if (!runs[i].is_empty && (!least || runs[i].label < least->label)) least = &runs[i];
+    return least;
+}
+
 static qfz_status next_of_runs(qfz_arc_store *store, uint64_t *label, int64_t *n, qfz_error *err)
 {
-    uint64_t least = 0;
-    bool has = false;
-    for (int64_t i = 0; i < store->n_runs; i++) {
-        const run *const r = &store->runs[i];
-        if (r->is_empty || (has && r->label >= least)) continue;
-        least = r->label;
-        has = true;
-    }
-    for (int64_t i = 0; i < store->n_runs && has; i++)
-        QFZ_TRY(take(store, &store->runs[i], least, n, err));
-    *label = least;
+    const run *const first = least_run(store->runs, store->n_runs);
+    if (!first) return QFZ_OK;
+    *label = first->label;
+    for (int64_t i = first - store->runs; i < store->n_runs; i++)
+        QFZ_TRY(take(store, &store->runs[i], *label, n, err));
     return QFZ_OK;
 }
 
@@ -319,11 +328,11 @@ qfz_status qfz_arc_store_next(qfz_arc_store *store, qfz_arc_group *group, qfz_er
     return QFZ_OK;
 }
 
-/* Begins to read all runs. */
-static qfz_status rewind_runs(qfz_arc_store *store, qfz_error *err)
+/* Begins to read runs. */
+static qfz_status rewind_runs(qfz_arc_store *store, run *runs, int64_t n, qfz_error *err)
 {
-    for (int64_t i = 0; i < store->n_runs; i++) {
-        run *const r = &store->runs[i];
+    for (int64_t i = 0; i < n; i++) {
+        run *const r = &runs[i];
         r->next = r->begin;
         r->at = r->n = 0;
         QFZ_TRY(look(store, r, err));
@@ -331,20 +340,82 @@ static qfz_status rewind_runs(qfz_arc_store *store, qfz_error *err)
     return QFZ_OK;
 }
 
+/* Each of n runs gets a window, all of them half of the memory. */
+static qfz_status open_runs(qfz_arc_store *store, run *runs, int64_t n, qfz_error *err)
+{
+    int64_t room = store->memory_bytes / 2 / n;
+    if (room < LEAST_WINDOW) room = LEAST_WINDOW;
+    for (int64_t i = 0; i < n; i++) {
+        QFZ_TRY(QFZ_NEW(&runs[i].window, room, err));
+        runs[i].room = room;
+    }
+    return rewind_runs(store, runs, n, err);
+}
+
+/* ---------------------------------------------------------------------------------------- merging
+ *
+ * Windows of very many runs would take more than the memory: so such runs are first merged into
+ * fewer, longer ones, behind all others in the file. */
+static qfz_status copy_chain(qfz_arc_store *store, run *from, writer *w, qfz_error *err)
+{
+    const int64_t n = LABEL_BYTES + chain_bytes(from->window + from->at + LABEL_BYTES);
+    QFZ_TRY(need(store, from, n, err));
+    QFZ_TRY(put(store, w, from->window + from->at, n, err));
+    from->at += n;
+    return look(store, from, err);
+}
+
+static qfz_status merge_some(qfz_arc_store *store, run *runs, int64_t n, writer *w, run *merged,
+                             qfz_error *err)
+{
+    const int64_t begin = store->file_bytes;
+    QFZ_TRY(open_runs(store, runs, n, err));
+    for (run *r = least_run(runs, n); r; r = least_run(runs, n))
+        QFZ_TRY(copy_chain(store, r, w, err));
+    QFZ_TRY(flush(store, w, err));
+    for (int64_t i = 0; i < n; i++) {
+        free(runs[i].window);
+        runs[i].window = NULL;
+    }
+    *merged = (run){.begin = begin, .end = store->file_bytes};
+    return QFZ_OK;
+}
+
+/* Merges runs until there are at most `most`. */
+static qfz_status merge_runs(qfz_arc_store *store, int64_t most, qfz_error *err)
+{
+    writer w = {0};
+    qfz_status st;
+    if (store->n_runs <= most) return QFZ_OK;
+    QFZ_TRY_OR(st, cleanup, QFZ_NEW(&w.bytes, WRITE_BYTES, err));
+    while (store->n_runs > most) {
+        int64_t n_merged = 0;
+        for (int64_t first = 0; first < store->n_runs; first += most) {
+            const int64_t rest = store->n_runs - first;
+            run merged;
+            QFZ_TRY_OR(st, cleanup,
+                       merge_some(store, &store->runs[first], rest < most ? rest : most, &w,
+                                  &merged, err));
+            store->runs[n_merged++] = merged;
+        }
+        store->n_runs = n_merged;
+    }
+
+cleanup:
+    free(w.bytes);
+    return st;
+}
+
 /* The number of labels is known only after the runs are merged: they are, once for the count. */
 static qfz_status sort_runs(qfz_arc_store *store, int64_t *n_labels, qfz_error *err)
 {
-    int64_t room = store->memory_bytes / 2 / store->n_runs;
-    if (room < LEAST_WINDOW) room = LEAST_WINDOW;
-    for (int64_t i = 0; i < store->n_runs; i++) {
-        QFZ_TRY(QFZ_NEW(&store->runs[i].window, room, err));
-        store->runs[i].room = room;
-    }
-    QFZ_TRY(rewind_runs(store, err));
+    const int64_t most = store->memory_bytes / 2 / LEAST_WINDOW;
+    QFZ_TRY(merge_runs(store, most < LEAST_MERGED ? LEAST_MERGED : most, err));
+    QFZ_TRY(open_runs(store, store->runs, store->n_runs, err));
     *n_labels = 0;
     for (qfz_arc_group group = {.n = 1}; group.n; *n_labels += group.n > 0)
         QFZ_TRY(qfz_arc_store_next(store, &group, err));
-    return rewind_runs(store, err);
+    return rewind_runs(store, store->runs, store->n_runs, err);
 }
 
 qfz_status qfz_arc_store_sort(qfz_arc_store *store, int64_t *n_labels, qfz_error *err)
@@ -363,11 +434,12 @@ qfz_status qfz_arc_store_sort(qfz_arc_store *store, int64_t *n_labels, qfz_error
 
 double qfz_arc_store_part(const qfz_arc_store *store)
 {
-    int64_t left = 0;
+    int64_t left = 0, all = 0;
     if (store->n_runs == 0) return store->n ? (double)store->next / (double)store->n : 1;
     for (int64_t i = 0; i < store->n_runs; i++) {
         const run *const r = &store->runs[i];
         left += r->end - r->next + r->n - r->at;
+        all += r->end - r->begin;
     }
-    return 1 - (double)left / (double)store->file_bytes;
+    return 1 - (double)left / (double)all;
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 61 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 62 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
 passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area,
-nor the tables of the tiles of each alpha.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
+nor the areas of many rows and the runs of many chains of polygons, nor the tables of the tiles of each alpha.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
 import json
 import os
 import re
@@ -76,12 +76,13 @@ JOBS = {
     "masked": ["label", *ALPHA, "--overwrite", "--mask", "SRC", "tiles.tif", "out.tif"],
     "means": ["label", *ALPHA, "--overwrite", "--stats", "SRC", "--regions", "out.csv", "tiles.tif", "out.tif"],
     "outlines": ["regions", "--overwrite", "labels.tif", "--polygons", "out.gpkg"],
+    "borders": ["label", "--overwrite", "--polygons", "out.fgb", "SRC", "out.tif"],
 }
 CELLS = [(layout, job) for layout, jobs in {
     "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet", "heavy": "values masked means",
     "tiles": "alpha area large tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area branches", "wide": "label saliency", "tall": "label simplify",
-    "column": "count curve least", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "pair": "alphas",
+    "column": "count curve least borders", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "pair": "alphas",
 }.items() for job in jobs.split()]
 
 
