@@ -361,6 +361,33 @@ static void name_components(qfz_block_edges *s, const uint16_t *component)
     s->bits = bits;
 }
 
+/* True if about half of the edges or more have level 0, of some that stand for all: as the area
+ * filter leaves them, or in flat zones.  To merge takes more time than it saves if a third has. */
+static bool is_flat(const qfz_block_edges *s)
+{
+    enum { SOME = 64, MANY = SOME * 7 / 16 };
+    const int32_t step = s->n_edges / SOME;
+    int32_t n = 0;
+    for (int32_t i = 0; step > 0 && i < SOME; i++)
+        n += qfz_edge_level(s->edges[0][i * step]) == 0;
+    return n > MANY;
+}
+
+/* Edges of level 0 need no order: components that they join are merged before the others are
+ * named, sorted and joined. */
+static void merge_flat(qfz_block_edges *s, qfz_lightest *lightest)
+{
+    uint64_t *const flat = s->edges[0], *const above = s->edges[1];
+    const int32_t n_all = s->n_edges;
+    s->n_edges = qfz_block_split(0, flat, n_all, above);
+    const int32_t n_above = n_all - s->n_edges;
+    name_components(s, lightest->component);
+    qfz_lightest_merge(lightest, flat, s->n_edges);
+    s->edges[0] = above;
+    s->edges[1] = flat;
+    s->n_edges = n_above;
+}
+
 /* Drops edges inside one component. */
 static void drop_inside(qfz_block_edges *s, const uint16_t *component)
 {
@@ -400,12 +427,14 @@ void qfz_block_find(qfz_block_edges *scratch, const qfz_image *image, const qfz_
     seam->n_right = seam->n_below = seam->n_corner = 0;
     find_edges(&b);
     if (lightest) qfz_lightest_finish(lightest);
-    if (is_by_key(&b))
+    if (is_by_key(&b)) {
         drop_inside(scratch, lightest->component);
-    else if (lightest)
+    } else if (lightest) {
+        if (is_flat(scratch)) merge_flat(scratch, lightest);
         name_components(scratch, lightest->component);
-    else
+    } else {
         scratch->bits = bits_of(scratch->edges[0], scratch->n_edges);
+    }
 }
 
 void qfz_block_add_loop(qfz_block_edges *scratch, uint32_t level, uint32_t place)
@@ -431,6 +460,19 @@ int32_t qfz_block_list(qfz_block_edges *scratch, uint64_t *list[2])
     list[0] = scratch->edges[0];
     list[1] = scratch->edges[1];
     return scratch->n_edges;
+}
+
+int32_t qfz_block_split(uint32_t level, uint64_t *list, int32_t n, uint64_t *above)
+{
+    int32_t n_low = 0, n_above = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const uint64_t edge = list[i];
+        const bool is_low = qfz_edge_level(edge) <= level;
+        list[n_low] = above[n_above] = edge;
+        n_low += is_low;
+        n_above += !is_low;
+    }
+    return n_low;
 }
 
 /* ---- Sorting by level. */

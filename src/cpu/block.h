@@ -147,6 +147,9 @@ static inline uint32_t qfz_leaf_number(uint64_t edge)
  * for the caller, who may overwrite both. */
 int32_t qfz_block_list(qfz_block_edges *scratch, uint64_t *list[2]);
 
+/* Moves the edges and loops above a level to another list of n; returns the number of the rest. */
+int32_t qfz_block_split(uint32_t level, uint64_t *list, int32_t n, uint64_t *above);
+
 /* Returns the inner edges, ascending by level, edges of equal level in order of discovery, but
  * leaves last.  The caller may overwrite them. */
 uint64_t *qfz_block_sort(qfz_block_edges *scratch, int32_t *n);

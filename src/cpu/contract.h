@@ -11,7 +11,8 @@
  * component, so never more than the pixels on the rings of the blocks.
  *
  * Pixels are first hooked along their lightest edges (lightest.h); Kruskal's algorithm starts with
- * the resulting components, the nodes of the block.
+ * the resulting components, the nodes of the block.  Where many edges have level 0, the nodes are
+ * what these join.
  *
  * Hooks are numbered in order of creation, by ascending level, and a node has the number of its
  * hook.  So a climb from a node meets ascending numbers, and two climbs meet if the one with the
@@ -143,7 +144,7 @@ int qfz_contraction_level_bytes(const qfz_contraction *c);
 /* Counts all joins of the graph of an image whose ring is not open. */
 void qfz_contraction_count_joins(qfz_contraction *c, uint32_t *mark);
 
-/* Working memory of the calling thread, at least 4 * QFZ_CPU_BLOCK_PX words; not while an image is
+/* Working memory of the calling thread, at least 8 * QFZ_CPU_BLOCK_PX words; not while an image is
  * being contracted. */
 void *qfz_contraction_scratch(const qfz_contraction *c);
 

@@ -122,27 +122,61 @@ static void find_least(const builder *u)
     }
 }
 
-/* Each pixel of a row, from pixel px on, either extends the range of its node or is late and
- * listed. */
-static void start_row_of_ranges(builder *u, const uint16_t *values, int64_t w, int64_t px)
+/* Four parts of the row in turn: pixels side by side often are of one node, and each would wait for
+ * the store of the one before. */
+static void extend_ranges(range *ranges, const uint16_t *node, const range *own, int64_t w)
+{
+    enum { PARTS = 4 };
+    const int64_t part = w / PARTS;
+    for (int64_t x = 0; x < part; x++)
+        for (int64_t k = x; k < PARTS * part; k += part)
+            ranges[node[k]] = range_union(ranges[node[k]], own[k]);
+    for (int64_t x = PARTS * part; x < w; x++)
+        ranges[node[x]] = range_union(ranges[node[x]], own[x]);
+}
+
+/* No pixel of a row is late if all have hooks of level 0, as the area filter leaves them. */
+static bool all_at_zero(const uint32_t *first, int64_t w)
+{
+    uint32_t any = 0;
+    for (int64_t x = 0; x < w; x++)
+        any |= first[x];
+    return any == 0;
+}
+
+/* Lists the late pixels of a row, which do not extend the ranges of their nodes; returns their
+ * number. */
+static uint32_t list_late(const builder *u, int64_t px, int64_t w, range *own, uint16_t *late)
 {
     const uint16_t *const component = u->b->px_number + px;
     const uint32_t *const first = u->b->px_first + px, *const least = u->s->least;
-    uint64_t *const edges = qfz_block_end(u->b->edges);
-    range *const ranges = u->ranges;
-    uint16_t late[QFZ_CPU_BLOCK_SIDE];
     uint32_t n = 0;
+    if (all_at_zero(first, w)) return 0;
     for (int64_t x = 0; x < w; x++) {
-        const uint32_t node = component[x];
-        const uint32_t is_late = first[x] != least[node];
-        const range own = (range_of(values[x]) & (is_late - 1)) | (no_range & -is_late);
-        ranges[node] = range_union(ranges[node], own);
+        const uint32_t is_late = first[x] != least[component[x]];
+        own[x] = (own[x] & (is_late - 1)) | (no_range & -is_late);
         late[n] = (uint16_t)x;
         n += is_late;
     }
+    return n;
+}
+
+/* Each pixel of a row, from pixel px on, either extends the range of its node or is late and
+ * becomes a leaf. */
+static void start_row_of_ranges(builder *u, const uint16_t *values, int64_t w, int64_t px)
+{
+    const uint16_t *const component = u->b->px_number + px;
+    const uint32_t *const first = u->b->px_first + px;
+    uint64_t *const edges = qfz_block_end(u->b->edges);
+    range own[QFZ_CPU_BLOCK_SIDE];
+    uint16_t late[QFZ_CPU_BLOCK_SIDE];
+    for (int64_t x = 0; x < w; x++)
+        own[x] = range_of(values[x]);
+    const uint32_t n = list_late(u, px, w, own, late);
+    extend_ranges(u->ranges, component, own, w);
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t x = late[k], node = u->b->block->n_nodes + u->n_late;
-        ranges[node] = range_of(values[x]);
+        u->ranges[node] = range_of(values[x]);
         edges[u->n_late++] = qfz_leaf_of(first[x], component[x], node);
     }
 }

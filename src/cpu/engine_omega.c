@@ -46,14 +46,26 @@ static int64_t least_of(qfz_type type)
     return type == QFZ_I8 ? INT8_MIN : type == QFZ_I16 ? INT16_MIN : 0;
 }
 
-/* From the last pixel to the first, so that the first pixel of each stop remains. */
+static void gather_px(uint64_t *part, uint32_t stop, uint16_t value)
+{
+    part[stop] += (UINT64_C(1) << COUNT_SHIFT) + value;
+}
+
+/* Four parts of the row in turn: pixels side by side often have one stop, and each would wait for
+ * the store of the one before.  First pixels from the last one to the first, so that the first one
+ * of each stop remains. */
 static void gather_row(const uint16_t *stop, const uint16_t *values, int64_t w, int64_t place,
                        by_stop *t)
 {
-    for (int64_t x = w - 1; x >= 0; x--) {
-        t->part[stop[x]] += (UINT64_C(1) << COUNT_SHIFT) + values[x];
+    enum { PARTS = 4 };
+    const int64_t n = w / PARTS;
+    for (int64_t x = 0; x < n; x++)
+        for (int64_t k = x; k < PARTS * n; k += n)
+            gather_px(t->part, stop[k], values[k]);
+    for (int64_t x = PARTS * n; x < w; x++)
+        gather_px(t->part, stop[x], values[x]);
+    for (int64_t x = w - 1; x >= 0; x--)
         t->first[stop[x]] = (uint16_t)(place + x);
-    }
 }
 
 static void gather_block(const qfz_worker *worker, const qfz_stop_block *block, int band,

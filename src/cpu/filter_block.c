@@ -184,7 +184,7 @@ static void join_in_parts(qfz_filter_view *b)
     while (n > 0) {
         const uint32_t level = n > FEW ? qfz_filter_order_part(list[0], n) : UINT32_MAX;
         uint64_t *const edges = list[0], *const above = list[1];
-        const int32_t n_part = qfz_filter_order_split(level, edges, n, above);
+        const int32_t n_part = qfz_block_split(level, edges, n, above);
         n -= n_part;
         join_part(b, edges, n_part, above + n);
         n = drop_decided(b, above, n);

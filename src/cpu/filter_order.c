@@ -168,19 +168,6 @@ void qfz_filter_order_make(qfz_filter_order *order, uint64_t *list[2], int32_t n
 }
 
 /* ---- Parts. */
-int32_t qfz_filter_order_split(uint32_t level, uint64_t *list, int32_t n, uint64_t *above)
-{
-    int32_t n_low = 0, n_above = 0;
-    for (int32_t i = 0; i < n; i++) {
-        const uint64_t edge = list[i];
-        const bool is_low = qfz_edge_level(edge) <= level;
-        list[n_low] = above[n_above] = edge;
-        n_low += is_low;
-        n_above += !is_low;
-    }
-    return n_low;
-}
-
 uint32_t qfz_filter_order_part(const uint64_t *list, int32_t n)
 {
     enum { SOME = 65 };

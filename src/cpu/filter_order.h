@@ -71,9 +71,6 @@ void qfz_filter_order_start(qfz_filter_order *order, qfz_box box, int64_t y0, in
  * an edge. */
 void qfz_filter_order_make(qfz_filter_order *order, uint64_t *list[2], int32_t n);
 
-/* Moves the edges and loops above a level to another list of n; returns the number of the rest. */
-int32_t qfz_filter_order_split(uint32_t level, uint64_t *list, int32_t n, uint64_t *above);
-
 /* A level up to which it is worth while to process the n > 0 edges and loops of a list by
  * themselves: level 0 if many have it, since these are not sorted; else that of about half. */
 uint32_t qfz_filter_order_part(const uint64_t *list, int32_t n);

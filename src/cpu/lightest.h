@@ -59,7 +59,8 @@ typedef struct qfz_lightest {
 
     uint8_t to[3][QFZ_SQUARES];    /* directions of the hooks of row y at y % 3 */
     uint16_t up[QFZ_CPU_BLOCK_PX]; /* place in the block of the pixel that a pixel is hooked to; its
-                                      own place at a root */
+                                      own place at a root; of a root that has been merged, the place
+                                      of the root of its component */
 } qfz_lightest;
 
 /* Upper bound of the components of n_px pixels with a ring of n_ring pixels. */
@@ -83,5 +84,10 @@ void qfz_lightest_take(qfz_lightest *l, int64_t y, const qfz_square_row *row, ui
 
 /* Numbers the components, after the last qfz_lightest_take(). */
 void qfz_lightest_finish(qfz_lightest *l);
+
+/* Merges components that n edges of level 0 join, which is right for climbs: the pixels of such an
+ * edge have hooks of level 0, or none.  Of the roots the first one remains, so components stay in
+ * the order of their roots.  Overwrites the edges, whose ends are components. */
+void qfz_lightest_merge(qfz_lightest *l, uint64_t *edges, int32_t n);
 
 #endif
