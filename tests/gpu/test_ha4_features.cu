@@ -84,8 +84,8 @@ static void features_are(qfz_gpu *gpu, const qfz_image *image, int connectivity)
     const uint32_t n = n_regions - first;
     const qfz_gpu_areas areas = {row_area[0], same ? NULL : d_row_area};
     uint64_t *const d_records = device_room<uint64_t>((int64_t)n * words);
-    MUST_DO(qfz_gpu_ha4_features(gpu, &on_device, box, areas, first, n, d_scratch, d_parent,
-                                 d_records));
+    const qfz_gpu_records wanted = {box, areas, first, n, d_records};
+    MUST_DO(qfz_gpu_ha4_features(gpu, &on_device, d_scratch, d_parent, &wanted));
     words_are(from_device(gpu, d_records, (int64_t)n * words),
               want.data() + (size_t)first * (size_t)words, words);
     for (void *d : {(void *)d_pixels, (void *)d_valid, (void *)d_row_area, (void *)d_scratch,

@@ -280,7 +280,8 @@ static void features_are_equal(const both &b, uint32_t first, uint32_t n)
     uint64_t *const d_name = give_names(b);
     const qfz_gpu_areas areas = {weights[0], same ? NULL : d_weights};
     MUST_DO(cpu->features(b.worker, box, weights.data(), first, n, want.data(), &err));
-    MUST_DO(qfz_gpu_gather_features(b.gpu, &b.got, &b.up.image, box, areas, first, n, d_records));
+    const qfz_gpu_records wanted = {box, areas, first, n, d_records};
+    MUST_DO(qfz_gpu_gather_features(b.gpu, &b.got, &b.up.image, &wanted));
     MUST_DO(qfz_gpu_regions_name_records(b.gpu, &b.got, b.want.n_border_regions, d_name, first, n,
                                          qfz_record_words(b.image->type, b.image->n_bands),
                                          d_records));

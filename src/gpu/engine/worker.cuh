@@ -42,7 +42,6 @@ typedef struct qfz_region_room {
     bool is_named;    /* d_name has the labels of this tile's regions ... */
     bool has_numbers; /* ... which are those of d_row_start and d_border_label */
 
-    qfz_gpu_areas areas; /* weights of pixels, for features */
     uint64_t *d_row_area;
     uint64_t *d_row_start, *d_border_label;    /* those of qfz_numbers */
     uint64_t *d_border_sums;                   /* per border region: its sum; later, its mean */

@@ -21,10 +21,7 @@ size_t qfz_gpu_ha4_regions_bytes(int32_t h, int32_t w);
 qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
                                uint32_t *d_parent, uint32_t *d_n);
 
-/* d_records[i] = record of region first_region + i, 0 <= i < n, with label 0. image: bands of
- * integers of the same tile; its validity is not read. box: the tile's place in the raster.
+/* Fills the records. image: bands of integers of the same tile; its validity is not read.
  * d_scratch, d_parent: as qfz_gpu_ha4_regions() left them. */
-qfz_status qfz_gpu_ha4_features(qfz_gpu *gpu, const qfz_gpu_image *image, qfz_box box,
-                                qfz_gpu_areas areas, uint32_t first_region, uint32_t n,
-                                const void *d_scratch, const uint32_t *d_parent,
-                                uint64_t *d_records);
+qfz_status qfz_gpu_ha4_features(qfz_gpu *gpu, const qfz_gpu_image *image, const void *d_scratch,
+                                const uint32_t *d_parent, const qfz_gpu_records *wanted);
