@@ -370,11 +370,41 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
+/* A region of many values of both signs that extends over several pieces of its rows, and small
+ * regions in between. */
+template <typename T> static void wide_raster(qfz_gpu *gpu, qfz_type type, int density)
+{
+    const int64_t h = 3, w = 9000;
+    check_case(density, "%s, %lld x %lld, density %d", qfz_type_name(type), (long long)w,
+               (long long)h, density);
+    std::vector<T> values((size_t)(h * w));
+    for (T &value : values)
+        value = check_chance(density) ? (T)((double)check_random() / 0x1p64 - 0.5)
+                                      : (T)((double)check_pick(5) - 2) * (T)1e9;
+    qfz_image image = {};
+    image.h = h;
+    image.w = w;
+    image.n_bands = 1;
+    image.type = type;
+    image.pixels = values.data();
+    qfz_rule rule = {};
+    const float alpha = 1;
+    rule.type = type;
+    rule.n_bands = 1;
+    rule.connectivity = 8;
+    if (type == QFZ_F32) memcpy(&rule.alpha_level, &alpha, sizeof alpha);
+    regions_are_equal(gpu, &image, &rule);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 150);
     qfz_gpu gpu = open_gpu(&err);
     for (int64_t number = check_.first; number < check_.cases; number++)
         random_raster(&gpu, number);
+    for (int density = 10; density <= 100; density += 30) {
+        wide_raster<float>(&gpu, QFZ_F32, density);
+        wide_raster<int32_t>(&gpu, QFZ_I32, density);
+    }
     return check_end();
 }
