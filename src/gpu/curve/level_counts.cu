@@ -10,7 +10,8 @@ enum {
 
 namespace
 {
-/* What becomes of levels: they are counted, or listed.  All lanes of a warp call add(). */
+/* What becomes of levels: they are counted, one by one or above limits, or listed.  All lanes of a
+ * warp call add(). */
 struct counted {
     unsigned long long *bins;
 
@@ -52,6 +53,31 @@ struct listed {
     }
     QFZ_DEVICE void end(const uint32_t *) const
     {
+    }
+};
+
+/* The numbers of those above some limits. */
+struct above {
+    uint32_t limit[QFZ_LEVEL_LIMITS], *n;
+
+    QFZ_DEVICE void add(uint32_t *low, bool is, uint32_t level) const
+    {
+        QFZ_EACH (i, QFZ_LEVEL_LIMITS) {
+            const uint32_t found = __ballot_sync(QFZ_ALL_LANES, is && level > limit[i]);
+            if (found && threadIdx.x % QFZ_WARP == 0) atomicAdd(&low[i], (uint32_t)__popc(found));
+        }
+    }
+
+    QFZ_DEVICE void begin(uint32_t *low) const
+    {
+        if (threadIdx.x < QFZ_LEVEL_LIMITS) low[threadIdx.x] = 0;
+        __syncthreads();
+    }
+
+    QFZ_DEVICE void end(const uint32_t *low) const
+    {
+        __syncthreads();
+        if (threadIdx.x < QFZ_LEVEL_LIMITS) atomicAdd(&n[threadIdx.x], low[threadIdx.x]);
     }
 };
 
@@ -165,6 +191,13 @@ qfz_status qfz_gpu_levels_list(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint3
 {
     QFZ_TRY(qfz_gpu_fill(gpu, d_n, 0, 1));
     return add_all(gpu, forest, listed{d_levels, d_n});
+}
+
+qfz_status qfz_gpu_levels_above(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                                const uint32_t limit[QFZ_LEVEL_LIMITS], uint32_t *d_n)
+{
+    QFZ_TRY(qfz_gpu_fill(gpu, d_n, 0, QFZ_LEVEL_LIMITS));
+    return add_all(gpu, forest, above{{limit[0], limit[1]}, d_n});
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------ */

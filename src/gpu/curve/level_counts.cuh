@@ -31,6 +31,11 @@ qfz_status qfz_gpu_levels_count(qfz_gpu *gpu, const qfz_gpu_forest *forest,
 qfz_status qfz_gpu_levels_list(qfz_gpu *gpu, const qfz_gpu_forest *forest, uint32_t *d_levels,
                                uint32_t *d_n);
 
+/* d_n[i] = the number of joins whose level is above limit[i]. */
+enum { QFZ_LEVEL_LIMITS = 2 };
+qfz_status qfz_gpu_levels_above(qfz_gpu *gpu, const qfz_gpu_forest *forest,
+                                const uint32_t limit[QFZ_LEVEL_LIMITS], uint32_t *d_n);
+
 /* Equal levels. */
 typedef struct qfz_gpu_level_run {
     uint32_t level, n;

@@ -34,7 +34,8 @@ static bool has_widths(const qfz_worker_spec *spec)
 /* The memory that finding links needs for the forest. */
 static size_t ring_bytes(const qfz_worker_spec *spec, const qfz_gpu_edges *edges)
 {
-    return has_widths(spec) ? qfz_gpu_saliency_bytes(edges, 0) : qfz_gpu_ring_forest_bytes(edges);
+    return has_widths(spec) ? qfz_gpu_forest_bytes(edges, QFZ_FOREST_ALL)
+                            : qfz_gpu_ring_forest_bytes(edges);
 }
 
 static void carve_default(qfz_worker *worker, qfz_carve *carve)
@@ -77,8 +78,11 @@ void qfz_levels_carve(qfz_worker *worker, qfz_carve *carve)
     qfz_gpu_links_take(carve, n_ring, &room->links);
     qfz_gpu_links_take(carve, n_ring, &room->external);
     qfz_carve_take(carve, &room->d_n_links, 1);
-    qfz_carve_take(carve, &room->d_widths, 1);
+    qfz_carve_take(carve, &room->d_n_above, QFZ_LEVEL_LIMITS);
 }
+
+/* The greatest levels that one byte, and two, hold beside the mark for no edge. */
+static const uint32_t limits[QFZ_LEVEL_LIMITS] = {UINT8_MAX - 1, UINT16_MAX - 1};
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
@@ -97,8 +101,9 @@ static qfz_status find_links(qfz_worker *worker)
                                       room->d_n_links, measure ? room->d_largest : NULL);
     void *const d_forest = qfz_carve_bytes(&carve, ring_bytes(&worker->spec, &edges));
     void *const d_scratch = carve.base + carve.used;
-    QFZ_TRY(measure ? qfz_gpu_ring_forest_measure(gpu, &edges, d_forest, &forest, room->d_widths)
+    QFZ_TRY(measure ? qfz_gpu_forest_make(gpu, &edges, true, d_forest, &forest)
                     : qfz_gpu_ring_forest_make(gpu, &edges, d_forest, &forest));
+    if (measure) QFZ_TRY(qfz_gpu_levels_above(gpu, &forest, limits, room->d_n_above));
     return qfz_gpu_border_links(gpu, &forest, d_scratch, &room->links, room->d_n_links);
 }
 
@@ -110,25 +115,18 @@ static uint32_t count_above(const qfz_links *links, uint32_t limit)
     return n;
 }
 
-/* Links stand for joins of the graph of all blocks, each for one of the same level. */
+/* Each link stands for one of the joins, of the same level. */
 static qfz_status find_level_bytes(qfz_worker *worker, qfz_summary *summary)
 {
-    static const uint32_t limits[QFZ_WIDTH_LIMITS] = {UINT8_MAX - 1, UINT16_MAX - 1};
-    qfz_gpu_widths widths;
-    uint32_t largest;
+    uint32_t n_above[QFZ_LEVEL_LIMITS], largest = 0;
     if (worker->by_connect) {
         QFZ_TRY(qfz_worker_down(worker, &largest, worker->levels.d_largest, sizeof largest));
-        summary->level_bytes = qfz_level_bytes(largest);
-        return QFZ_OK;
+    } else {
+        QFZ_TRY(qfz_worker_down(worker, n_above, worker->levels.d_n_above, sizeof n_above));
+        for (int i = 0; i < QFZ_LEVEL_LIMITS; i++)
+            if (n_above[i] > count_above(&summary->links, limits[i])) largest = limits[i] + 1;
     }
-    QFZ_TRY(qfz_worker_down(worker, &widths, worker->levels.d_widths, sizeof widths));
-    summary->level_bytes = qfz_level_bytes(widths.largest);
-    for (int i = 0; i < QFZ_WIDTH_LIMITS; i++) {
-        const int bytes = qfz_level_bytes(limits[i] + 1);
-        if (widths.n_above[i] > count_above(&summary->links, limits[i]) &&
-            bytes > summary->level_bytes)
-            summary->level_bytes = bytes;
-    }
+    summary->level_bytes = qfz_level_bytes(largest);
     return QFZ_OK;
 }
 

@@ -56,10 +56,10 @@ typedef struct qfz_level_room {
     uint32_t *d_edge_levels; /* planes of levels, where edges are not the band itself */
     void *d_memory;          /* for saliency; or for a forest of the ring and for links */
     void *d_saliency;        /* the result, in d_memory: levels of 2 or 4 bytes */
-    uint32_t *d_largest;     /* by CONNECT, in place of d_widths */
+    uint32_t *d_largest;     /* by CONNECT, in place of d_n_above */
     qfz_gpu_links links, external;
     uint32_t *d_n_links;
-    qfz_gpu_widths *d_widths;
+    uint32_t *d_n_above; /* joins above each of the limits of qfz_gpu_levels_above() */
 } qfz_level_room;
 
 /* Buffers for the alpha-tree (engine_tree.cu): by forest, which is the default, or by CONNECT. */

@@ -85,9 +85,3 @@ qfz_status qfz_saliency_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, b
                               void *d_saliency);
 qfz_status qfz_saliency_eight_query(qfz_gpu *gpu, const qfz_saliency_blocks *blocks, bool narrow,
                                     void *d_saliency);
-
-/* Fills *d_widths (saliency_widths.cu).  d_planes: the planes of saliency that the blocks have
- * written, and zeros elsewhere; no query has followed. */
-qfz_status qfz_saliency_widths(qfz_gpu *gpu, const qfz_gpu_edges *edges,
-                               const qfz_saliency_blocks *blocks, const void *d_planes,
-                               qfz_gpu_widths *d_widths);

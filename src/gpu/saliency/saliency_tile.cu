@@ -83,23 +83,6 @@ qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, vo
     return QFZ_OK;
 }
 
-qfz_status qfz_gpu_ring_forest_measure(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_memory,
-                                       qfz_gpu_forest *forest, qfz_gpu_widths *d_widths)
-{
-    const int64_t plane = (int64_t)edges->h * edges->w * (qfz_gpu_is_narrow(edges) ? 2 : 4);
-    qfz_saliency_blocks blocks = {};
-    qfz_carve room = {static_cast<char *>(d_memory), 0};
-    void *d_planes;
-    QFZ_TRY(qfz_boruvka_init(gpu, edges, true, NULL, &blocks.forest));
-    carve_saliency(&blocks, edges, &room, &d_planes);
-    const int n_planes = blocks.made_late ? 2 : edges->connectivity / 2;
-    QFZ_TRY(qfz_gpu_fill(gpu, static_cast<char *>(d_planes), 0, n_planes * plane));
-    QFZ_TRY(make_graph(gpu, edges, NULL, d_planes, &blocks));
-    QFZ_TRY(qfz_saliency_widths(gpu, edges, &blocks, d_planes, d_widths));
-    *forest = blocks.forest;
-    return QFZ_OK;
-}
-
 qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_links *external,
                             void *d_memory, void **d_saliency)
 {

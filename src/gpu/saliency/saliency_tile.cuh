@@ -22,16 +22,3 @@ qfz_status qfz_gpu_saliency(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_
 size_t qfz_gpu_ring_forest_bytes(const qfz_gpu_edges *edges);
 qfz_status qfz_gpu_ring_forest_make(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_scratch,
                                     qfz_gpu_forest *forest);
-
-/* The levels of the joins of a tile whose ring is kept, before its links are found: the greatest
- * one of the joins inside blocks; and how many of those of the graph of all blocks are above 254,
- * and above 65534.  No level is QFZ_NONE. */
-enum { QFZ_WIDTH_LIMITS = 2 };
-typedef struct qfz_gpu_widths {
-    uint32_t largest, n_above[QFZ_WIDTH_LIMITS];
-} qfz_gpu_widths;
-
-/* As qfz_gpu_ring_forest_make(), and fills *d_widths.  d_memory has qfz_gpu_saliency_bytes()
- * without external links. */
-qfz_status qfz_gpu_ring_forest_measure(qfz_gpu *gpu, const qfz_gpu_edges *edges, void *d_memory,
-                                       qfz_gpu_forest *forest, qfz_gpu_widths *d_widths);
