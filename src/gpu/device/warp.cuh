@@ -29,7 +29,6 @@ enum { QFZ_SM_THREADS = 1536 };
 QFZ_WARP_REDUCE(qfz_warp_add, __reduce_add_sync, value + other)
 QFZ_WARP_REDUCE(qfz_warp_min, __reduce_min_sync, min(value, other))
 QFZ_WARP_REDUCE(qfz_warp_max, __reduce_max_sync, max(value, other))
-QFZ_WARP_REDUCE(qfz_warp_or, __reduce_or_sync, value | other)
 
 /* The sum of value over the threads before this one; *total: over all threads.  All THREADS threads
  * of the block call the function.  sums: THREADS / QFZ_WARP words of shared memory, in use until
