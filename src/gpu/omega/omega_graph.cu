@@ -252,12 +252,6 @@ __global__ void __launch_bounds__(QFZ_OMEGA_THREADS) k_empty_bins(qfz_omega_grap
     QFZ_OMEGA_EACH(i, (t.end - t.first) * t.n_bins) g.bin[i] = make_uint2(QFZ_NONE, 0);
 }
 
-/* A record, or a vertex with all of its T, that is attached to a vertex. */
-struct item {
-    uint32_t v, level; /* the vertex to which it is attached, and its L */
-    int64_t record;    /* below 0: the item is a vertex */
-};
-
 /* The vertex that a thread looked at last, since many items in a row are attached to one: its words
  * from `breaks` on, which no thread changes now; and one of its bins, or QFZ_NONE, with a range
  * that the bin has. */
@@ -268,26 +262,37 @@ struct looked_at {
     uint2 range;
 };
 
-QFZ_DEVICE item item_of(const qfz_omega_graph &g, uint32_t n, uint64_t i)
+/* An item is a vertex with all of its T, i < n, or record i - n: the vertex to which it is
+ * attached, its L, and two words for its range. */
+QFZ_DEVICE uint4 item_at(const qfz_omega_graph &g, uint32_t n, uint32_t i)
 {
-    const int64_t r = (int64_t)i - (int64_t)n;
-    const uint2 to = r < 0 ? hook_of(g, (uint32_t)i) : qfz_omega_attached(g, (uint64_t)r);
-    return item{to.x, to.y, r};
+    const uint2 to = i < n ? hook_of(g, i) : qfz_omega_attached(g, i - n);
+    return make_uint4(to.x, to.y, QFZ_NONE, 0);
+}
+
+/* Adds its range in the band, unless it is a vertex whose T is too wide. */
+QFZ_DEVICE void add_range(const qfz_omega_values &values, const qfz_omega_graph &g,
+                          const band_ranges &b, uint32_t n, uint32_t i, uint4 *item)
+{
+    if (i < n && g.vertex[i].holds != QFZ_NONE) return;
+    item->z = i < n ? g.vertex[i].lo : values.read(b.lo, i - n);
+    item->w = i < n ? g.vertex[i].hi : values.read(b.hi, i - n);
 }
 
 /* The bin of an item's level, or QFZ_NONE if it is known whether that level breaks the vertex. */
-QFZ_DEVICE uint32_t bin_of(const qfz_omega_graph &g, const turn &t, const item &it, looked_at *last)
+QFZ_DEVICE uint32_t bin_of(const qfz_omega_graph &g, const turn &t, uint32_t v, uint32_t level,
+                           looked_at *last)
 {
-    if (it.v != last->v) {
-        last->v = it.v;
-        last->state = *reinterpret_cast<const uint4 *>(&g.vertex[it.v].breaks);
+    if (v != last->v) {
+        last->v = v;
+        last->state = *reinterpret_cast<const uint4 *>(&g.vertex[v].breaks);
         last->bin = QFZ_NONE;
     }
     const uint32_t breaks = last->state.x, holds = last->state.y, place = last->state.z - t.first;
-    const bool at_0 = t.is_first && it.level == 0;
+    const bool at_0 = t.is_first && level == 0;
     if (holds == QFZ_NONE || place >= t.end - t.first) return QFZ_NONE;
-    if (it.level >= breaks || (it.level <= holds && !at_0)) return QFZ_NONE;
-    const uint32_t bin = at_0 ? 0 : ((it.level - holds - 1) >> t.shift) + t.is_first;
+    if (level >= breaks || (level <= holds && !at_0)) return QFZ_NONE;
+    const uint32_t bin = at_0 ? 0 : ((level - holds - 1) >> t.shift) + t.is_first;
     return bin * (t.end - t.first) + place;
 }
 
@@ -303,27 +308,52 @@ QFZ_DEVICE void extend_bin(const qfz_omega_graph &g, uint32_t bin, uint2 by, loo
     last->range = make_uint2(min(by.x, seen.x), max(by.y, seen.y));
 }
 
+/* Items that a block of threads has listed, in memory of bins that are not in use; the first entry
+ * has their number. */
+struct item_list {
+    uint4 *entries;
+    uint32_t room; /* of items; 0: there is no list */
+};
+
+QFZ_DEVICE item_list list_of(const qfz_omega_graph &g, const turn &t)
+{
+    const uint64_t in_use = ((uint64_t)(t.end - t.first) * t.n_bins + 1) / 2;
+    const uint64_t entries = max((uint64_t)g.bin_room / 2, in_use) - in_use;
+    const uint64_t each = entries / gridDim.x;
+    return item_list{reinterpret_cast<uint4 *>(g.bin) + in_use + blockIdx.x * each,
+                     each ? (uint32_t)each - 1 : 0};
+}
+
+/* Puts items into bins.  A block of threads lists its own; later turns need no others. */
 __global__ void __launch_bounds__(QFZ_OMEGA_THREADS)
     k_put(qfz_omega_values values, qfz_omega_graph g, band_ranges b, uint32_t batch,
           uint32_t number)
 {
     const turn t = turn_of(g, batch, number);
+    __shared__ uint32_t n_listed;
     if (t.first == t.end) return;
+    const item_list list = list_of(g, t);
+    const uint32_t n_before = t.is_first || list.room == 0 ? QFZ_NONE : list.entries[0].x;
+    const bool from_list = n_before <= list.room; /* all of them fitted */
     const uint32_t n = *g.n_vertices;
-    const uint64_t n_all = (uint64_t)n + *g.n_records;
+    const uint32_t end = from_list ? n_before : n + *g.n_records; /* below QFZ_OMEGA_PART */
+    const uint32_t step = (from_list ? 1 : gridDim.x) * QFZ_OMEGA_THREADS;
     looked_at last = {QFZ_NONE, {}, QFZ_NONE, {}};
-    QFZ_OMEGA_EACH(i, n_all)
-    {
-        const item it = item_of(g, n, i);
-        if (it.v == QFZ_NONE) continue;
-        const uint32_t bin = bin_of(g, t, it, &last);
+    if (threadIdx.x == 0) n_listed = 0;
+    __syncthreads();
+    for (uint32_t i = (from_list ? 0 : blockIdx.x * QFZ_OMEGA_THREADS) + threadIdx.x; i < end;
+         i += step) {
+        uint4 it = from_list ? list.entries[1 + i] : item_at(g, n, i);
+        const uint32_t bin = it.x == QFZ_NONE ? QFZ_NONE : bin_of(g, t, it.x, it.y, &last);
         if (bin == QFZ_NONE) continue;
-        const int64_t r = it.record;
-        if (r >= 0)
-            extend_bin(g, bin, make_uint2(values.read(b.lo, r), values.read(b.hi, r)), &last);
-        else if (g.vertex[i].holds == QFZ_NONE) /* its T is not too wide */
-            extend_bin(g, bin, make_uint2(g.vertex[i].lo, g.vertex[i].hi), &last);
+        if (!from_list) add_range(values, g, b, n, i, &it);
+        extend_bin(g, bin, make_uint2(it.z, it.w), &last);
+        if (from_list || t.is_last) continue;
+        const uint32_t at = atomicAdd(&n_listed, 1u);
+        if (at < list.room) list.entries[1 + at] = it;
     }
+    __syncthreads();
+    if (!from_list && threadIdx.x == 0 && list.room > 0) list.entries[0].x = n_listed;
 }
 
 /* Decides for vertex v, whose bins are t.end - t.first places apart: it qualifies at all levels
