@@ -25,15 +25,25 @@ template <typename WORK> static QFZ_DEVICE uint32_t region_of(const WORK &w, uin
 {
     for (;;) {
         const auto hook = w.m.hook[c];
-        const uint32_t a = target_of(hook), level = level_of(hook);
-        if (!joins(hook) || level >= w.m.breaks[a] || is_outer(w.m.hook[a], level)) return c;
+        const uint32_t a = target_of(hook);
+        if (!joins(hook) || level_of(hook) > w.m.ends[a].in) return c;
         c = a;
     }
 }
 
-/* Finds regions, their first pixels in the block, and the nodes that become records. */
+/* If the pixel is attached to a vertex, it is one of the vertex's own pixels. */
+template <typename WORK> static QFZ_DEVICE void gather_own_pixel(const WORK &w, int k)
+{
+    const auto to = w.m.hook[w.px.up(k)];
+    if (is_vertex(to)) extend(&w.m.own[target_of(to)], value_range(w, k));
+}
+
+/* Finds regions, their first pixels in the block, the nodes that become records, and the ranges of
+ * vertices' own pixels in the last band. */
 template <typename WORK> static QFZ_DEVICE void settle(WORK &w)
 {
+    EACH_COMPONENT(w, c) w.m.ends[c] = ends_of(w, c);
+    __syncthreads();
     EACH_COMPONENT(w, c)
     {
         w.m.region[c] = region_of(w, c);
@@ -42,21 +52,23 @@ template <typename WORK> static QFZ_DEVICE void settle(WORK &w)
     __syncthreads();
     QFZ_EACH (k, EACH) {
         const uint32_t a = w.px.up(k), level = w.px.level(k);
-        if (a == NOWHERE || level >= w.m.breaks[a]) continue;
-        if (is_outer(w.m.hook[a], level)) {
+        const auto ends = w.m.ends[a];
+        if (level <= ends.in) {
+            w.joined |= 1u << k;
+            qfz_lower(&w.m.first[w.m.region[a]], place_of(k));
+            gather_own_pixel(w, k);
+        } else if (level <= ends.out) {
             w.records |= 1u << k;
-            continue;
         }
-        w.joined |= 1u << k;
-        qfz_lower(&w.m.first[w.m.region[a]], place_of(k));
     }
     __syncthreads();
     EACH_COMPONENT(w, c)
     {
         const auto hook = w.m.hook[c];
-        if (joins(hook) && w.m.first[c] != QFZ_NONE &&
-            is_record(w, target_of(hook), level_of(hook)))
-            w.record_comps |= bit_of(c);
+        const uint32_t level = level_of(hook);
+        if (!joins(hook) || w.m.first[c] == QFZ_NONE) continue;
+        const auto ends = w.m.ends[target_of(hook)];
+        if (level > ends.in && level <= ends.out) w.record_comps |= bit_of(c);
     }
 }
 
@@ -106,9 +118,9 @@ template <typename WORK> static QFZ_DEVICE void store_row(const WORK &w, uint32_
  * part of the pixel, with QFZ_OMEGA_PART. */
 template <typename WORK> static QFZ_DEVICE void name(WORK &w, uint32_t at)
 {
-    const uint32_t records = QFZ_OMEGA_PART | (*w.graph.n_vertices + at);
     const uint32_t vertex = QFZ_OMEGA_PART | first_vertex(w);
-    uint32_t comp_record = records + (uint32_t)__popc(w.records), word[EACH];
+    uint32_t record = QFZ_OMEGA_PART | (*w.graph.n_vertices + at);
+    uint32_t comp_record = record + (uint32_t)__popc(w.records), word[EACH];
     EACH_COMPONENT(w, c)
     {
         const uint32_t first = w.m.first[c];
@@ -120,8 +132,7 @@ template <typename WORK> static QFZ_DEVICE void name(WORK &w, uint32_t at)
     }
     __syncthreads();
     QFZ_EACH (k, EACH) {
-        const uint32_t before = (uint32_t)__popc(w.records & ((1u << k) - 1));
-        word[k] = w.records >> k & 1 ? records + before : (uint32_t)w.pixel + (uint32_t)k;
+        word[k] = w.records >> k & 1 ? record++ : (uint32_t)w.pixel + (uint32_t)k;
         if (w.joined >> k & 1) word[k] = w.m.word[w.m.region[w.px.up(k)]];
     }
     store_row(w, word);
@@ -151,20 +162,14 @@ static QFZ_DEVICE void store_records(const omega_work<VALUE> &w, int band, uint3
     });
 }
 
-/* The ranges of vertices' own pixels. */
-template <typename WORK> static QFZ_DEVICE void gather_own(WORK &w)
+/* Adds the components in them to the ranges of vertices' own pixels. */
+template <typename WORK> static QFZ_DEVICE void gather_own_components(WORK &w)
 {
-    QFZ_EACH (k, EACH) {
-        if (!(w.joined >> k & 1)) continue;
-        const auto to = w.m.hook[w.px.up(k)];
-        if (is_vertex(to)) extend(&w.m.own[target_of(to)], value_range(w, k));
-    }
     EACH_COMPONENT(w, c)
     {
         const auto hook = w.m.hook[c];
-        const uint32_t a = target_of(hook), level = level_of(hook);
-        if (joins(hook) && is_vertex(w.m.hook[a]) && level < w.m.breaks[a] &&
-            !is_outer(w.m.hook[a], level))
+        const uint32_t a = target_of(hook);
+        if (joins(hook) && level_of(hook) <= w.m.ends[a].in && is_vertex(w.m.hook[a]))
             extend(&w.m.own[target_of(w.m.hook[a])], w.m.range[c]);
     }
 }
@@ -212,8 +217,10 @@ static __global__ void __launch_bounds__(THREADS, value_kind<VALUE>::BLOCKS)
         if (values.n_bands > 1) {
             __syncthreads();
             gather(w, band);
+            QFZ_EACH (k, EACH)
+                if (w.joined >> k & 1) gather_own_pixel(w, k);
         }
-        gather_own(w);
+        gather_own_components(w);
         store_records(w, band, at);
         __syncthreads();
         store_vertices(w, band);

@@ -9,7 +9,8 @@
 enum {
     THREADS = 512,
     EACH = QFZ_FOREST_BLOCK_PX / THREADS, /* pixels of a thread */
-    NOWHERE = 0xffff                      /* instead of a component */
+    NOWHERE = QFZ_NO_COMP, /* instead of a component: one that ends, and breaks at level 1 */
+    NO_NUMBER = 0xffff     /* instead of a number of a component */
 };
 
 /* ---- Pixels of a thread ---------------------------------------------------------------------- */
@@ -25,11 +26,12 @@ QFZ_DEVICE uint32_t as_late(uint32_t word)
 /* The pixels of a thread, for levels of 16 bits: the component to which each is attached, the
  * level, and the pixel's value. */
 struct short_pixels {
+    enum { LOWER_HALF = 0x4410 }; /* by a mask, an address would take one instruction more */
     uint32_t at_level[EACH], pair[EACH / 2];
 
     QFZ_DEVICE uint32_t up(int k) const
     {
-        return as_late(at_level[k]) & 0xffff;
+        return __byte_perm(as_late(at_level[k]), 0, LOWER_HALF);
     }
     QFZ_DEVICE uint32_t level(int k) const
     {
@@ -120,15 +122,42 @@ template <> struct value_kind<any_value> {
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+/* A node of any thread. */
+template <typename LEVEL> struct __align__(4 * sizeof(LEVEL)) omega_node
+{
+    LEVEL at, level, lo, hi; /* the component to which it is attached, L, the range of its T */
+
+    static QFZ_DEVICE omega_node of(uint32_t a, uint32_t l, uint2 range)
+    {
+        return omega_node{(LEVEL)a, (LEVEL)l, (LEVEL)range.x, (LEVEL)range.y};
+    }
+};
+
+/* What becomes of a node that is attached to component a: by a level up to `in`, it is in the
+ * region of a in the block.  By a level up to `out`, it is a record, which may be in the region of
+ * the vertex a in the tile.  By any other level, it is in no region of a. */
+template <typename LEVEL> struct __align__(2 * sizeof(LEVEL)) level_ends
+{
+    LEVEL in, out;
+};
+
 template <typename VALUE> struct omega_memory {
     typedef typename value_kind<VALUE>::KEY KEY;
+    typedef typename qfz_top_of<KEY>::type LEVEL;
+    typedef omega_node<LEVEL> NODE;
     KEY hook[QFZ_COMPS];        /* level << 16 | step (boruvka_parts.cuh) */
     uint2 range[QFZ_COMPS];     /* of T; if T is too wide, of the component that qualifies */
     uint32_t breaks[QFZ_COMPS]; /* as in qfz_omega_vertex */
-    uint32_t holds[QFZ_COMPS];  /* the greatest level that qualifies */
-    uint2 own[QFZ_VERTICES];    /* per vertex: the range of its own pixels */
     union {
-        struct { /* of components whose T is too wide: their number, or NOWHERE; by it, they */
+        struct {
+            LEVEL undecided[QFZ_COMPS]; /* the bin of the first level that breaks it, or all ones */
+            NODE listed[THREADS];       /* those with a level in such a bin */
+        };
+        level_ends<LEVEL> ends[QFZ_COMPS]; /* when all breaks are known */
+    };
+    uint2 own[QFZ_VERTICES]; /* per vertex: the range of its own pixels */
+    union {
+        struct { /* of components whose T is too wide: their number, or NO_NUMBER; by it, they */
             uint16_t wide_number[QFZ_COMPS], wide[QFZ_COMPS];
         };
         uint32_t word[QFZ_COMPS]; /* the root word of its region */
@@ -141,13 +170,16 @@ template <typename VALUE> struct omega_memory {
             uint32_t first[QFZ_COMPS];  /* per region: its first pixel in the block, or QFZ_NONE */
         };
     };
-    uint32_t n_wide, n_records, first_record;
+    uint32_t n_wide, n_listed, n_records, first_record;
 };
 
 /* The variables of a thread that all steps use.  A thread has EACH adjacent pixels and the
  * components threadIdx.x + j * THREADS; sets of these are bit masks. */
 template <typename VALUE> struct omega_work {
     typedef typename value_kind<VALUE>::limit LIMIT;
+    typedef typename omega_memory<VALUE>::KEY KEY;
+    typedef typename omega_memory<VALUE>::LEVEL LEVEL;
+    typedef typename omega_memory<VALUE>::NODE NODE;
     omega_memory<VALUE> &m;
     const qfz_gpu_forest &forest;
     const qfz_omega_values &values;
@@ -231,16 +263,14 @@ template <typename KEY> QFZ_DEVICE bool is_vertex(KEY hook)
     return !joins(hook) && ((uint32_t)hook & 0xffff) != QFZ_STEP_ENDED;
 }
 
-/* True if a node that is attached to a vertex by `level`, and in its region, becomes a record; else
- * it is one of the vertex's own pixels. */
-template <typename KEY> QFZ_DEVICE bool is_outer(KEY hook, uint32_t level)
+template <typename WORK>
+QFZ_DEVICE level_ends<typename WORK::LEVEL> ends_of(const WORK &w, uint32_t a)
 {
-    return is_vertex(hook) && level >= max(level_of(hook), 1u);
-}
-
-template <typename WORK> QFZ_DEVICE bool is_record(const WORK &w, uint32_t a, uint32_t level)
-{
-    return level < w.m.breaks[a] && is_outer(w.m.hook[a], level);
+    typedef typename WORK::LEVEL LEVEL;
+    const auto hook = w.m.hook[a];
+    const uint32_t out = w.m.breaks[a] - 1;
+    const uint32_t own = is_vertex(hook) ? max(level_of(hook), 1u) - 1 : QFZ_NONE;
+    return level_ends<LEVEL>{(LEVEL)min(own, out), (LEVEL)out};
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */

@@ -9,7 +9,8 @@
 
 enum { EACH_COMPS = (QFZ_COMPS + THREADS - 1) / THREADS };
 
-/* Loads the hooks of components.  A component whose level is above alpha becomes a root. */
+/* Loads the hooks of components.  A component whose level is above alpha becomes a root.  In
+ * m.in_forest, a root has a word that is above those of all levels. */
 template <typename VALUE> QFZ_DEVICE void load_components(omega_work<VALUE> &w)
 {
     typedef typename value_kind<VALUE>::KEY KEY;
@@ -21,7 +22,9 @@ template <typename VALUE> QFZ_DEVICE void load_components(omega_work<VALUE> &w)
     QFZ_EACH (j, EACH_COMPS) {
         const uint32_t c = threadIdx.x + (uint32_t)j * THREADS;
         if (joins(hook[j]) && level_of(hook[j]) >= w.graph.after) hook[j] = QFZ_STEP_ENDED;
-        if (c < w.n) w.m.in_forest[c] = hook[j];
+        if (c >= w.n) continue;
+        w.m.hook[c] = hook[j];
+        w.m.in_forest[c] = joins(hook[j]) ? hook[j] : ~(KEY)0;
     }
 }
 
@@ -29,11 +32,10 @@ template <typename VALUE> QFZ_DEVICE void load_components(omega_work<VALUE> &w)
  * above `level`. */
 template <typename WORK> QFZ_DEVICE uint32_t first_after(const WORK &w, uint32_t a, uint32_t level)
 {
-    auto hook = w.m.in_forest[a];
-    while (joins(hook) && level_of(hook) <= level) {
+    typedef typename WORK::KEY KEY;
+    const KEY above = (KEY)level << 16 | QFZ_STEP_ROOT << QFZ_STEP_BITS;
+    for (KEY hook; (hook = w.m.in_forest[a]) < above;)
         a = target_of(hook);
-        hook = w.m.in_forest[a];
-    }
     return a;
 }
 
@@ -42,15 +44,14 @@ template <typename VALUE> QFZ_DEVICE void attach(omega_work<VALUE> &w)
 {
     typedef typename value_kind<VALUE>::KEY KEY;
     QFZ_EACH (k, EACH)
-        if (w.px.up(k) != NOWHERE)
-            w.px.set_hang(k, first_after(w, w.px.up(k), w.px.level(k)), w.px.level(k));
+        w.px.set_hang(k, first_after(w, w.px.up(k), w.px.level(k)), w.px.level(k));
     EACH_COMPONENT(w, c)
     {
-        KEY hook = w.m.in_forest[c];
+        const KEY hook = w.m.hook[c];
+        w.m.breaks[c] = c == NOWHERE ? 1 : w.graph.after;
         if (joins(hook))
-            hook = (hook & ~(KEY)QFZ_STEP_MASK) | first_after(w, target_of(hook), level_of(hook));
-        w.m.hook[c] = hook;
-        w.m.breaks[c] = w.graph.after;
+            w.m.hook[c] =
+                (hook & ~(KEY)QFZ_STEP_MASK) | first_after(w, target_of(hook), level_of(hook));
     }
 }
 
@@ -141,7 +142,10 @@ QFZ_DEVICE void load_rows(omega_work<VALUE> &w, const uint16_t *comps, const TOP
     QFZ_EACH (k, EACH) {
         const bool hangs = comp[k] != QFZ_NO_COMP && top[k] < w.graph.after;
         const bool there = (WHOLE || k < w.n_px) && (!valid || valid[w.pixel + k]);
-        w.px.set_hang(k, hangs && there ? comp[k] : (uint32_t)NOWHERE, top[k]);
+        if (hangs && there)
+            w.px.set_hang(k, comp[k], top[k]);
+        else
+            w.px.set_hang(k, NOWHERE, (TOP)QFZ_NONE);
     }
 }
 
@@ -172,7 +176,7 @@ template <typename VALUE> QFZ_DEVICE void gather(omega_work<VALUE> &w, int band)
     value_io<VALUE>::load(w, band);
     __syncthreads();
     QFZ_EACH (k, EACH)
-        if (w.px.up(k) != NOWHERE) extend(&w.m.range[w.px.up(k)], value_range(w, k));
+        extend(&w.m.range[w.px.up(k)], value_range(w, k));
     __syncthreads();
     EACH_COMPONENT(w, c)
     {
