@@ -241,7 +241,10 @@ typedef struct item {
 typedef struct cursor {
     const qfz_filter_items *items;
     int64_t at;
-    int64_t at_list[QFZ_FILTER_LISTS];
+    qfz_masses window[QFZ_FILTER_LISTS]; /* of each list; empty: the list has ended */
+    int64_t at_window[QFZ_FILTER_LISTS];
+    int64_t n_read[QFZ_FILTER_LISTS]; /* events, windows included */
+    bool has_failed;
 } cursor;
 
 static item item_at(const qfz_filter_items *items, int64_t i)
@@ -256,12 +259,12 @@ static item item_at(const qfz_filter_items *items, int64_t i)
                   .mass = items->mass[key->item]};
 }
 
-static item event_at(const qfz_filter_items *items, int list, int64_t i)
+static item event_at(const cursor *c, int list)
 {
-    const qfz_filter_events *const events = &items->lists[list];
-    const qfz_masses *const masses = events->masses;
+    const qfz_masses *const masses = &c->window[list];
+    const int64_t i = c->at_window[list];
     return (item){.level = masses->level[i],
-                  .u = events->first + masses->at[i],
+                  .u = c->items->lists[list].first + masses->at[i],
                   .v = QFZ_NONE,
                   .number = QFZ_NONE,
                   .list = list,
@@ -275,27 +278,54 @@ static int first_list(const cursor *c, bool is_there, item *out)
     const qfz_filter_items *const items = c->items;
     int list = -1;
     for (int i = 0; i < items->n_lists; i++) {
-        const qfz_masses *const masses = items->lists[i].masses;
-        const int64_t at = c->at_list[i];
+        const qfz_masses *const masses = &c->window[i];
+        const int64_t at = c->at_window[i];
         if (at == masses->n) continue;
         const uint32_t level = masses->level[at];
         if (is_there &&
             (out->level < level || (out->level == level && out->position <= masses->position[at])))
             continue;
-        *out = event_at(items, i, at);
+        *out = event_at(c, i);
         is_there = true;
         list = i;
     }
     return list;
 }
 
+/* Reads the next window of a list. */
+static void read_list(cursor *c, int list)
+{
+    const qfz_filter_events *const events = &c->items->lists[list];
+    const int64_t from = c->n_read[list];
+    qfz_masses *const window = &c->window[list];
+    *window = (qfz_masses){0};
+    c->at_window[list] = 0;
+    if (from == events->n) return;
+    if (!events->read(events->arg, from, window)) c->has_failed = true;
+    c->n_read[list] += window->n;
+}
+
+static cursor start(const qfz_filter_items *items)
+{
+    cursor c = {.items = items};
+    for (int list = 0; list < items->n_lists; list++)
+        read_list(&c, list);
+    return c;
+}
+
+static void pass_event(cursor *c, int list)
+{
+    if (++c->at_window[list] == c->window[list].n) read_list(c, list);
+}
+
 static inline bool next(cursor *c, item *out)
 {
     const bool is_there = c->at < c->items->n;
+    if (c->has_failed) return false;
     if (is_there) *out = item_at(c->items, c->at);
     const int list = c->items->n_lists > 0 ? first_list(c, is_there, out) : -1;
     if (list >= 0)
-        c->at_list[list]++;
+        pass_event(c, list);
     else
         c->at++;
     return is_there || list >= 0;
@@ -304,7 +334,7 @@ static inline bool next(cursor *c, item *out)
 void qfz_filter_resolve(const qfz_filter_items *items, qfz_filter_sets *sets, uint64_t least,
                         uint8_t *found)
 {
-    cursor c = {.items = items};
+    cursor c = start(items);
     item e;
     reset(sets);
     while (next(&c, &e)) {
@@ -369,9 +399,11 @@ static void add_link(const pass *p, const item *from, uint32_t a, uint32_t b)
 static qfz_status add_event(const pass *p, const item *from, uint32_t a, uint64_t mass,
                             qfz_error *err)
 {
-    qfz_masses *const masses = p->out->masses;
+    const qfz_filter_outside *const out = p->out;
+    qfz_masses *const masses = out->masses;
+    if (out->n_full > 0 && masses->n == out->n_full) QFZ_TRY(out->full(out->full_arg, masses, err));
     QFZ_TRY(qfz_masses_reserve(masses, masses->n + 1, err));
-    masses->at[masses->n] = p->out->mark[a];
+    masses->at[masses->n] = out->mark[a];
     masses->level[masses->n] = from->level;
     masses->position[masses->n] = from->position;
     masses->mass[masses->n++] = mass;
@@ -462,7 +494,7 @@ qfz_status qfz_filter_summarise(const qfz_filter_items *items, qfz_filter_sets *
                                 uint64_t least, const qfz_filter_outside *outside, qfz_error *err)
 {
     pass p = {.sets = sets, .least = least, .out = outside};
-    cursor c = {.items = items};
+    cursor c = start(items);
     item from;
     reset(sets);
     while (next(&c, &from)) {
@@ -502,7 +534,7 @@ qfz_status qfz_filter_find_exterior(const qfz_filter_items *items, qfz_filter_se
                                     qfz_error *err)
 {
     const pass p = {.sets = sets, .least = least, .out = outside};
-    cursor c = {.items = items};
+    cursor c = start(items);
     item from;
     reset(sets);
     while (next(&c, &from))

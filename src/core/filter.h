@@ -25,16 +25,22 @@ typedef struct qfz_filter_key {
     uint32_t level, item;
 } qfz_filter_key;
 
-/* Mass events in ascending order, of ring pixels, which are vertices from first on. */
+/* Reads events from number `from` on, one at least: *window is valid until the next call.  False: a
+ * failure, which the caller of the pass learns from arg; the pass ends. */
+typedef bool (*qfz_filter_read)(void *arg, int64_t from, qfz_masses *window);
+
+/* n mass events in ascending order, of ring pixels, which are vertices from first on. */
 typedef struct qfz_filter_events {
-    const qfz_masses *masses;
+    int64_t n;
     uint32_t first;
+    qfz_filter_read read;
+    void *arg;
 } qfz_filter_events;
 
 enum { QFZ_FILTER_LISTS = 4 };
 
 /* Edges and links u[i] - v[i], and mass events of u[i], whose v[i] is QFZ_NONE.  Lists of further
- * events stay where they are: there may be many. */
+ * events stay where they are, and are read in parts: there may be many. */
 typedef struct qfz_filter_items {
     int64_t n, room;
     uint32_t *u, *v;
@@ -121,6 +127,9 @@ void qfz_filter_take_crossing(const qfz_exterior *exterior, int64_t h, int64_t w
 /* Moves the upper four bits of each of n bytes of zeroed to forest, as their lower ones. */
 void qfz_filter_split_bits(uint8_t *zeroed, uint8_t *forest, int64_t n);
 
+/* Takes all events of a list out of the list. */
+typedef qfz_status (*qfz_filter_full)(void *arg, qfz_masses *masses, qfz_error *err);
+
 /* Marked vertices, and what is found of them: links between marks and mass events of marks,
  * appended. mark[v] is the number of the mark at vertex v, or QFZ_NONE, and is overwritten.  links
  * has room for as many links as there are marks. */
@@ -132,6 +141,9 @@ typedef struct qfz_filter_outside {
     int silent_list;
     qfz_links *links;
     qfz_masses *masses;
+    int64_t n_full; /* full() takes the events each time that there are so many; 0: never */
+    qfz_filter_full full;
+    void *full_arg;
 } qfz_filter_outside;
 
 /* The graph as its outside needs it: an event for each mass that a mark's component takes in. */

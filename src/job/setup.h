@@ -24,7 +24,6 @@ typedef struct qfz_setup {
     float *weights; /* owned; what rule.weights points to, or NULL */
     uint32_t max_level;
     qfz_source_info info;
-    uint64_t least_px; /* least area in pixels; of one in square metres: pixels of the middle row */
     int64_t stats_bytes; /* of a thread that reads the raster of --stats */
     qfz_tiling tiling;
     qfz_choice choice;

@@ -258,18 +258,6 @@ qfz_status qfz_setup_shrink(qfz_setup *setup, qfz_status why, qfz_error *err)
     return qfz_setup_plan_memory(setup, err);
 }
 
-static qfz_status find_least_px(qfz_setup *setup, qfz_source *source, qfz_error *err)
-{
-    uint64_t mass, of_px;
-    setup->least_px = setup->rule.min_mass;
-    if (!(setup->job->min_area_m2 > 0)) return QFZ_OK;
-    QFZ_TRY(qfz_source_locate(source, err));
-    QFZ_TRY(qfz_filter_least_mass(setup, source, &mass, err));
-    QFZ_TRY(qfz_source_row_areas(source, setup->info.h / 2, 1, &of_px, err));
-    setup->least_px = of_px > 0 ? (mass - 1) / of_px + 1 : mass;
-    return QFZ_OK;
-}
-
 /* -------------------------------------------------------------------------------- init and fini */
 qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **source, qfz_error *err)
 {
@@ -284,7 +272,6 @@ qfz_status qfz_setup_init(qfz_setup *setup, const qfz_job *job, qfz_source **sou
     QFZ_TRY_OR(st, failed, make_rule(setup, opened, err));
     setup->passes = (setup->kind == QFZ_OMEGA ? 3 : 2) + (setup->rule.min_mass ? 1 : 0) -
                     (job->count_only ? 1 : 0);
-    QFZ_TRY_OR(st, failed, find_least_px(setup, opened, err));
     QFZ_TRY_OR(st, failed, choose_method(setup, err));
     QFZ_TRY_OR(st, failed, choose_engine(setup, err));
     QFZ_TRY_OR(st, failed, settle_engine(setup, err));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/setup_memory.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -318,33 +317,10 @@ static int64_t n_ring(const qfz_tiling *t, int64_t w, int64_t h, bool is_tile)
     return n < w * h ? n : w * h;
 }
 
-/* The area filter's mass events in the summary of a box, about: of the pixels near the ring in
- * components lighter than the least area, which are as deep as wide.  Measured: of 8 bits a tenth
- * are events, of 16 a sixth; of smooth floats, nearly all. */
-static int64_t n_masses(const qfz_setup *setup, qfz_box box, int64_t n_ring_px)
+/* Bytes of a thread's windows on lists of mass events, which are in files. */
+static int64_t window_bytes(const qfz_setup *setup)
 {
-    const int64_t px = qfz_box_h(box) * qfz_box_w(box);
-    const double depth = sqrt((double)setup->least_px) / 2;
-    const int64_t near =
-        (double)n_ring_px * depth < (double)px ? (int64_t)((double)n_ring_px * depth) : px;
-    switch (qfz_type_bytes(setup->info.type)) {
-    case 1: return near / 8;
-    case 2: return near / 4;
-    default: return near;
-    }
-}
-
-/* Bytes of the mass events of n_groups groups at a time, with n members, and of their summaries. */
-static int64_t mass_bytes(const qfz_setup *setup, qfz_box member, qfz_box group, int64_t n,
-                          int64_t n_groups)
-{
-    enum { EVENT_BYTES = 24 };
-    const qfz_tiling *const t = &setup->tiling;
-    const int64_t in =
-        n_masses(setup, member, n_ring(t, qfz_box_w(member), qfz_box_h(member), false));
-    const int64_t out =
-        n_masses(setup, group, n_ring(t, qfz_box_w(group), qfz_box_h(group), false));
-    return setup->rule.min_mass > 0 ? EVENT_BYTES * (n * in + n_groups * out) : 0;
+    return setup->rule.min_mass > 0 ? qfz_stitch_window_bytes() : 0;
 }
 
 /* Bytes of the groups that all threads stitch at a time. */
@@ -355,17 +331,15 @@ static int64_t stitch_bytes(const qfz_setup *setup)
     int64_t most = 0;
     for (int level = 1; level < tree.n_levels; level++) {
         const qfz_box member = qfz_group_tree_box(&tree, level - 1, tree.first[level - 1]);
-        const qfz_box group = qfz_group_tree_box(&tree, level, tree.first[level]);
         const int64_t n_groups = tree.n_x[level] * tree.n_y[level];
         const int64_t n_nodes = tree.n_x[level - 1] * tree.n_y[level - 1];
         const int64_t n_busy = clamp(n_groups, 1, setup->n_threads);
         const int64_t n = clamp(QFZ_GROUP_CHILDREN * n_busy, 1, n_nodes);
         const int64_t vertices = n * n_ring(t, qfz_box_w(member), qfz_box_h(member), level == 1);
-        const int64_t bytes =
-            vertices * vertex_bytes(setup) + mass_bytes(setup, member, group, n, n_busy);
+        const int64_t bytes = vertices * vertex_bytes(setup);
         if (bytes > most) most = bytes;
     }
-    return most;
+    return most + setup->n_threads * window_bytes(setup);
 }
 
 /* The share of stitching.  The size of a tile matters where the raster is one tile wide or high:

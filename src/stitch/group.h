@@ -9,6 +9,7 @@
 #include "core/engine.h"
 #include "core/ring.h"
 #include "stitch/group_tree.h"
+#include "stitch/mass_events.h"
 
 /* n pixels that are consecutive both on a member's ring, from index `from`, and on the ring of the
  * group, from index `to`. */
@@ -33,6 +34,11 @@ typedef struct qfz_group {
 
     qfz_links cross; /* edges between members of level <= alpha_level, unsorted */
     uint8_t *cross_dir;
+
+    /* QFZ_FILTER: the mass events of the members, and whole blocks of the group's own on the way up
+     */
+    qfz_mass_list masses[QFZ_GROUP_CHILDREN];
+    qfz_mass_spool *spool;
 
     const qfz_engine *engine; /* of worker */
     qfz_worker *worker;       /* may stitch the group on its device; NULL: the host does */

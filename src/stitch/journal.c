@@ -207,6 +207,14 @@ qfz_status qfz_journal_read_some(qfz_journal *journal, int64_t offset, void *dat
     return qfz_fail(err, QFZ_EIO, "%s: the file became shorter during reading", journal->path);
 }
 
+static qfz_status damaged(const qfz_journal *journal, int64_t offset, qfz_error *err)
+{
+    return qfz_fail(err, QFZ_EIO,
+                    "%s: damaged at byte %lld; start the process that wrote it again: it repeats "
+                    "what is missing",
+                    journal->path, (long long)offset);
+}
+
 qfz_status qfz_journal_read(qfz_journal *journal, int64_t offset, void *data, int64_t bytes,
                             qfz_error *err)
 {
@@ -214,10 +222,20 @@ qfz_status qfz_journal_read(qfz_journal *journal, int64_t offset, void *data, in
     QFZ_TRY(qfz_journal_read_some(journal, offset - (int64_t)sizeof h, &h, sizeof h, err));
     QFZ_TRY(qfz_journal_read_some(journal, offset, data, bytes, err));
     if (is_sound(&h) && h.bytes == bytes && h.payload_crc == crc_of(0, data, bytes)) return QFZ_OK;
-    return qfz_fail(err, QFZ_EIO,
-                    "%s: damaged at byte %lld; start the process that wrote it again: it repeats "
-                    "what is missing",
-                    journal->path, (long long)offset);
+    return damaged(journal, offset, err);
+}
+
+qfz_status qfz_journal_check(qfz_journal *journal, int64_t offset, int64_t bytes, qfz_error *err)
+{
+    head h;
+    char *buffer = NULL;
+    bool sound = false;
+    QFZ_TRY(qfz_journal_read_some(journal, offset - (int64_t)sizeof h, &h, sizeof h, err));
+    if (!is_sound(&h) || h.bytes != bytes) return damaged(journal, offset, err);
+    QFZ_TRY(QFZ_NEW(&buffer, SCAN_BYTES, err));
+    const qfz_status st = payload_is_sound(journal, buffer, offset, &h, &sound, err);
+    free(buffer);
+    return st != QFZ_OK || sound ? st : damaged(journal, offset, err);
 }
 
 /* --------------------------------------------------------------------------------------- writing

@@ -46,7 +46,10 @@ qfz_status qfz_journal_seal(qfz_journal *journal, const qfz_long_record *record,
 qfz_status qfz_journal_read(qfz_journal *journal, int64_t offset, void *data, int64_t bytes,
                             qfz_error *err);
 
-/* Reads some bytes of a record that a scan has checked. */
+/* QFZ_EIO if the checksum of a record's bytes is wrong. */
+qfz_status qfz_journal_check(qfz_journal *journal, int64_t offset, int64_t bytes, qfz_error *err);
+
+/* Reads some bytes of a record that a scan or qfz_journal_check() has checked. */
 qfz_status qfz_journal_read_some(qfz_journal *journal, int64_t offset, void *data, int64_t bytes,
                                  qfz_error *err);
 

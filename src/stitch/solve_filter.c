@@ -27,6 +27,37 @@ typedef struct work {
     uint8_t *found; /* by item: as of qfz_filter_resolve() */
 } work;
 
+/* The items of one pass, with readers of the members' events. */
+typedef struct pass {
+    qfz_filter_items items; /* borrowed arrays */
+    qfz_mass_reader readers[QFZ_GROUP_CHILDREN];
+} pass;
+
+static qfz_status pass_open(const work *w, pass *p, qfz_error *err)
+{
+    const qfz_group *const group = w->group;
+    *p = (pass){.items = w->items};
+    p->items.n_lists = group->n_members;
+    for (int m = 0; m < group->n_members; m++) {
+        QFZ_TRY(qfz_mass_reader_open(&p->readers[m], &group->masses[m], err));
+        p->items.lists[m] = (qfz_filter_events){.n = group->masses[m].n,
+                                                .first = group->offset[m],
+                                                .read = qfz_mass_read,
+                                                .arg = &p->readers[m]};
+    }
+    return QFZ_OK;
+}
+
+/* The first failure, if st is none. */
+static qfz_status pass_close(pass *p, qfz_status st)
+{
+    for (int m = 0; m < QFZ_GROUP_CHILDREN; m++) {
+        if (st == QFZ_OK) st = p->readers[m].st;
+        qfz_mass_reader_close(&p->readers[m]);
+    }
+    return st;
+}
+
 static void work_fini(work *w)
 {
     free(w->ring_vertex);
@@ -67,10 +98,8 @@ static qfz_status sort_items(work *w, const qfz_exterior *own, qfz_error *err)
     for (int m = 0; m < group->n_members; m++) {
         w->first[m] = (uint32_t)w->items.n;
         qfz_filter_add_links(&w->items, &group->members[m].links, group->offset[m], NULL);
-        w->items.lists[m] = (qfz_filter_events){&group->members[m].masses, group->offset[m]};
     }
     w->first[group->n_members] = (uint32_t)w->items.n;
-    w->items.n_lists = group->n_members;
     add_cross(w);
     if (own) {
         qfz_filter_add_links(&w->items, &own->external, 0, w->ring_vertex);
@@ -110,14 +139,22 @@ static qfz_status mark_ring(const work *w, const uint32_t *vertex, uint32_t firs
 
 static qfz_status summarise(const work *w, qfz_summary *summary, qfz_error *err)
 {
-    qfz_filter_outside outside = {.links = &summary->links, .masses = &summary->masses};
+    qfz_mass_spool *const spool = w->group->spool;
+    qfz_filter_outside outside = {.links = &summary->links,
+                                  .masses = &summary->masses,
+                                  .n_full = spool->block,
+                                  .full = qfz_mass_spool_take,
+                                  .full_arg = spool};
     qfz_filter_sets sets = {0};
+    pass p = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup, mark_ring(w, w->ring_vertex, 0, w->n_ring, &sets, &outside, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&outside.at_zero, sets.n, err));
-    st = qfz_filter_summarise(&w->items, &sets, w->group->rule->min_mass, &outside, err);
+    QFZ_TRY_OR(st, cleanup, pass_open(w, &p, err));
+    st = qfz_filter_summarise(&p.items, &sets, w->group->rule->min_mass, &outside, err);
 
 cleanup:
+    st = pass_close(&p, st);
     qfz_filter_sets_fini(&sets);
     free(outside.mark);
     free(outside.at_zero);
@@ -144,10 +181,16 @@ cleanup:
 static qfz_status find_own(const work *w, qfz_error *err)
 {
     qfz_filter_sets sets = {0};
-    QFZ_TRY(start_sets(w->group, &sets, err));
-    qfz_filter_resolve(&w->items, &sets, w->group->rule->min_mass, w->found);
+    pass p = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, start_sets(w->group, &sets, err));
+    QFZ_TRY_OR(st, cleanup, pass_open(w, &p, err));
+    qfz_filter_resolve(&p.items, &sets, w->group->rule->min_mass, w->found);
+
+cleanup:
+    st = pass_close(&p, st);
     qfz_filter_sets_fini(&sets);
-    return QFZ_OK;
+    return st;
 }
 
 /* The member has its own items. */
@@ -160,12 +203,15 @@ static qfz_status find_exterior(const work *w, int m, qfz_error *err)
                                   .links = &e->external,
                                   .masses = &e->masses};
     qfz_filter_sets sets = {0};
+    pass p = {0};
     qfz_status st;
     QFZ_TRY_OR(st, cleanup,
                mark_ring(w, NULL, w->group->offset[m], e->n_ring, &sets, &outside, err));
-    st = qfz_filter_find_exterior(&w->items, &sets, w->group->rule->min_mass, &outside, err);
+    QFZ_TRY_OR(st, cleanup, pass_open(w, &p, err));
+    st = qfz_filter_find_exterior(&p.items, &sets, w->group->rule->min_mass, &outside, err);
 
 cleanup:
+    st = pass_close(&p, st);
     qfz_filter_sets_fini(&sets);
     free(outside.mark);
     return st;

@@ -70,6 +70,11 @@ void qfz_store_close(qfz_store *store)
     free(store);
 }
 
+const char *qfz_store_folder(const qfz_store *store)
+{
+    return store->folder;
+}
+
 /* -------------------------------------------------------------------------------------- journals
  */
 static uint64_t place_of(uint64_t journal, int64_t offset)
@@ -183,6 +188,98 @@ qfz_status qfz_store_put(qfz_store *store, int64_t number, const void *data, int
     QFZ_TRY(qfz_alloc(&copy, bytes, 1, err));
     if (bytes > 0) memcpy(copy, data, (size_t)bytes);
     return qfz_store_give(store, number, copy, bytes, err);
+}
+
+/* Where the parts of a piece go. */
+typedef struct parts {
+    char *memory;         /* NULL: not there */
+    qfz_journal *journal; /* NULL: not there */
+    qfz_long_record record;
+    bool is_in_file; /* the temporary one */
+    int64_t done;
+} parts;
+
+static qfz_status add_part(qfz_store *store, const piece *p, parts *to, const void *data,
+                           int64_t bytes, qfz_error *err)
+{
+    const int64_t at = to->done;
+    if (to->memory) memcpy(to->memory + at, data, (size_t)bytes);
+    to->done += bytes;
+    if (to->journal) return qfz_journal_fill(to->journal, &to->record, data, bytes, err);
+    if (!to->is_in_file) return QFZ_OK;
+    return qfz_temp_write(store->file, store->folder, data, bytes, offset_of(p->place) + at, err);
+}
+
+static qfz_status add_parts(qfz_store *store, const piece *p, parts *to, qfz_store_next next,
+                            void *arg, qfz_error *err)
+{
+    while (to->done < p->bytes) {
+        const void *data;
+        int64_t bytes;
+        QFZ_TRY(next(arg, &data, &bytes, err));
+        QFZ_TRY(add_part(store, p, to, data, bytes, err));
+    }
+    return to->journal ? qfz_journal_seal(to->journal, &to->record, err) : QFZ_OK;
+}
+
+/* Reserves the places of a piece: in the journal, if there is one, and in memory, or else in the
+ * temporary file. */
+static qfz_status find_places(qfz_store *store, int64_t number, piece *p, parts *to, qfz_error *err)
+{
+    if (store->appends) {
+        to->journal = store->journals[store->appends - 1];
+        to->record = qfz_journal_reserve(to->journal, number, p->bytes);
+        p->place = place_of(store->appends, to->record.offset);
+    }
+    if (take_room(store, p->bytes)) {
+        const qfz_status st = qfz_alloc((void **)&to->memory, p->bytes, 1, err);
+        if (st != QFZ_OK) give_back(store, p->bytes);
+        p->data = to->memory;
+        return st;
+    }
+    to->is_in_file = !to->journal;
+    return to->is_in_file ? find_place(store, p, err) : QFZ_OK;
+}
+
+qfz_status qfz_store_put_parts(qfz_store *store, int64_t number, int64_t all_bytes,
+                               qfz_store_next next, void *arg, qfz_error *err)
+{
+    piece p = {.bytes = all_bytes};
+    parts to = {0};
+    QFZ_TRY(find_places(store, number, &p, &to, err));
+    const qfz_status st = add_parts(store, &p, &to, next, arg, err);
+    if (st != QFZ_OK) {
+        if (to.memory) give_back(store, p.bytes);
+        free(to.memory);
+        return st;
+    }
+    qfz_store_drop(store, number);
+    store->pieces[number] = p;
+    return QFZ_OK;
+}
+
+qfz_status qfz_store_check(qfz_store *store, int64_t number, int64_t *bytes, qfz_error *err)
+{
+    const piece p = store->pieces[number];
+    const uint64_t journal = p.place >> OFFSET_BITS;
+    *bytes = p.bytes;
+    if (p.bytes < 0 || p.data || journal == 0) return QFZ_OK;
+    return qfz_journal_check(store->journals[journal - 1], offset_of(p.place), p.bytes, err);
+}
+
+qfz_status qfz_store_look(qfz_store *store, int64_t number, int64_t offset, void *data,
+                          int64_t bytes, qfz_error *err)
+{
+    const piece p = store->pieces[number];
+    const uint64_t journal = p.place >> OFFSET_BITS;
+    const int64_t at = offset_of(p.place) + offset;
+    if (p.data) {
+        memcpy(data, (const char *)p.data + offset, (size_t)bytes);
+        return QFZ_OK;
+    }
+    if (journal > 0)
+        return qfz_journal_read_some(store->journals[journal - 1], at, data, bytes, err);
+    return qfz_temp_read(store->file, store->folder, data, bytes, at, err);
 }
 
 static qfz_status fetch(qfz_store *store, const piece *p, void *copy, qfz_error *err)

@@ -19,6 +19,8 @@ qfz_status qfz_store_open(qfz_store **store, int64_t n_pieces, int64_t memory_by
                           const char *folder, qfz_error *err);
 void qfz_store_close(qfz_store *store);
 
+const char *qfz_store_folder(const qfz_store *store);
+
 /* Adds the pieces of a journal, the last record of each.  If the journal is open for appending,
  * pieces that are put are appended.  check, or a journal for appending: damaged records are left
  * out. Borrowed.  Call it before any other thread uses the store. */
@@ -35,6 +37,20 @@ qfz_status qfz_store_put(qfz_store *store, int64_t piece, const void *data, int6
  * failure. */
 qfz_status qfz_store_give(qfz_store *store, int64_t piece, void *take_data, int64_t bytes,
                           qfz_error *err);
+
+/* The same in parts: next() returns the next one, *bytes bytes that are valid until its next call;
+ * all parts together have all_bytes. */
+typedef qfz_status (*qfz_store_next)(void *arg, const void **data, int64_t *bytes, qfz_error *err);
+qfz_status qfz_store_put_parts(qfz_store *store, int64_t piece, int64_t all_bytes,
+                               qfz_store_next next, void *arg, qfz_error *err);
+
+/* Before qfz_store_look(): *bytes = the size of a piece; -1: it is absent.  QFZ_EIO if its checksum
+ * in a journal is wrong. */
+qfz_status qfz_store_check(qfz_store *store, int64_t piece, int64_t *bytes, qfz_error *err);
+
+/* Copies some bytes of a piece from an offset on, which the piece has. */
+qfz_status qfz_store_look(qfz_store *store, int64_t piece, int64_t offset, void *data,
+                          int64_t bytes, qfz_error *err);
 
 /* Reads a piece.  If the piece is in memory, *data points to it until the piece is put or dropped,
  * and *own is NULL; else *data = *own is new memory that the caller frees.  *data is NULL if the

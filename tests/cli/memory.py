@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 62 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 64 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
-passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area,
+passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area, nor components longer than wide,
 nor the areas of many rows and the runs of many chains of polygons, nor the tables of the tiles of each alpha.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
 import json
 import os
@@ -36,6 +36,7 @@ LAYOUTS = {  # width, height, bands, type, options
     "narrow": (4000000, 1, 1, "uint8", [*TILED, "COMPRESS=DEFLATE"]),
     "noise": (1800, 1800, 3, "uint16", [*TILED, "COMPRESS=DEFLATE"]),
     "slopes": (2500, 2500, 1, "float32", TILED),
+    "bowl": (2500, 2500, 1, "float32", [*TILED, "COMPRESS=DEFLATE"]),
 }
 ALPHA = ["--alpha", 3, "--distance", "linf"]
 JOBS = {
@@ -56,6 +57,8 @@ JOBS = {
     "simplify": ["simplify", *ALPHA, "--omega", 9, "--overwrite", "SRC", "out.tif"],
     "area": ["simplify", *ALPHA, "--omega", 9, "--min-area", 20, "--overwrite", "SRC", "out.tif"],
     "large": ["label", *ALPHA, "--min-area", 1000000, "--overwrite", "SRC", "out.tif"],
+    "rows": ["saliency", "--min-area", 1000, "--overwrite", "SRC", "out.tif"],
+    "long": ["label", "--alpha", 1, "--min-area", 1000, "--overwrite", "SRC", "out.tif"],
     "saliency": ["saliency", "--distance", "linf", "--connectivity", 8, "--overwrite", "SRC", "out.tif"],
     "tree": ["tree", "--distance", "linf", "--overwrite", "SRC", "out.tif", "out.csv"],
     "branches": ["tree", "--distance", "linf", "--overwrite", "SRC", "out.tif", "out.fgb"],
@@ -82,7 +85,7 @@ CELLS = [(layout, job) for layout, jobs in {
     "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet", "heavy": "values masked means",
     "tiles": "alpha area large tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area branches", "wide": "label saliency", "tall": "label simplify",
-    "column": "count curve least borders", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "pair": "alphas",
+    "column": "count curve least borders", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "bowl": "rows long", "pair": "alphas",
 }.items() for job in jobs.split()]
 
 
@@ -104,6 +107,8 @@ for band in range(1, n_bands + 1):
     values = 100 + (x // 7 + y // 5) % 90 + noise
     if name == "slopes.tif":
         values = 100 * sum(np.sin(x / (60 + 13 * k) + y / (91 - 7 * k)) for k in range(6))
+    if name == "bowl.tif":  # components are rows and columns of pixels
+        values = ((x - width / 2) ** 2 + (y - height * 0.47) ** 2) / 1000
     if name == "noise.tif":  # cannot be compressed
         values = rng.integers(0, 60000, (height, width))
     made.GetRasterBand(band).WriteArray(values.astype(dtype))

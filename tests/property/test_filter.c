@@ -335,6 +335,40 @@ static void check_near_ties(void)
     TEST_ENGINE_TABLE.close(&worker, 1);
 }
 
+/* A bowl, whose components are rows and columns of pixels: so nearly each pixel is a mass event,
+ * and a group has several blocks of them (mass_events.h). */
+static void check_bowl(void)
+{
+    static filter_case c;
+    static uint16_t pixels[FILTER_PX];
+    static uint8_t valid[FILTER_PX];
+    const int64_t y0 = check_pick(FILTER_SIDE), x0 = check_pick(FILTER_SIDE);
+    for (int64_t p = 0; p < FILTER_PX; p++) {
+        const int64_t y = p / FILTER_SIDE - y0, x = p % FILTER_SIDE - x0;
+        pixels[p] = (uint16_t)(y * y + x * x);
+        valid[p] = 1;
+    }
+    c = (filter_case){.tile_h = 3 + check_pick(10), .tile_w = 3 + check_pick(10)};
+    c.r.image = (qfz_image){.h = FILTER_SIDE,
+                            .w = FILTER_SIDE,
+                            .n_bands = 1,
+                            .type = QFZ_U16,
+                            .pixels = pixels,
+                            .valid = valid};
+    c.rule = (qfz_rule){.connectivity = check_chance(50) ? 4 : 8,
+                        .distance = QFZ_LINF,
+                        .type = QFZ_U16,
+                        .n_bands = 1,
+                        .alpha_level = UINT32_MAX,
+                        .min_mass = 2 + (uint64_t)check_pick(FILTER_PX)};
+    for (int64_t y = 0; y < FILTER_SIDE; y++)
+        c.row_mass[y] = 1;
+    filter_by_definition(&c);
+    check_describe("a bowl about %d %d, tiles of %d x %d, N %d", (int)y0, (int)x0, (int)c.tile_h,
+                   (int)c.tile_w, (int)c.rule.min_mass);
+    check_zeroed(&c);
+}
+
 /* ---- Stage two. */
 static void summarise(bench *b, qfz_kind kind)
 {
@@ -549,6 +583,7 @@ int main(int argc, char **argv)
         test_case();
         if (check_chance(2)) check_blocks();
         if (check_chance(20)) check_near_ties();
+        if (check_chance(20)) check_bowl();
     }
     return check_end();
 }
