@@ -50,15 +50,18 @@ typedef struct qfz_gpu_filter {
      * root: the cluster's first edge. */
     unsigned long long *d_first; /* level << 32 | higher half of the position */
     uint32_t *d_first_low;       /* lower half */
-    uint64_t *d_mass;   /* per pixel: what arrived before that edge, 0 where the pixel was a part of
-                           such a mass; of a root that does not grow: N or QFZ_GPU_FILTER_OPEN */
+    uint64_t *d_mass; /* per such pixel: what arrived before that edge, 0 where the pixel was a part
+                         of such a mass */
     uint32_t *d_zeroed; /* n bytes, in words: the result; bit d: the edge has filtered level 0, and
                            a level above 0; QFZ_FILTER_IN_FOREST << d (filter_forest.cu) */
-    uint32_t *d_growing; /* by block: pixels whose clusters grow, roots first */
-    uint2 *d_n_growing;  /* by block: their number, and that of roots */
-    uint8_t *d_side;     /* per pixel, within a round; then of the forest (filter_forest.cu) */
+    uint32_t
+        *d_growing; /* by block: roots of clusters that grow, then what waits to arrive at one */
+    uint2 *d_n_growing;  /* by block: the number of both together, and that of roots */
+    uint16_t *d_edges;   /* by block: edges between clusters of which one grows */
+    uint32_t *d_n_edges; /* by block: their number */
+    uint8_t *d_side;     /* per pixel, of the forest (filter_forest.cu); over d_edges */
     uint32_t *d_target;  /* per root; over d_growing, which is not used any more */
-    uint32_t *d_roots;   /* where they fit (filter_forest.cu) */
+    uint32_t *d_roots;   /* where they fit (filter_forest.cu); over d_edges, too */
     int64_t root_room;
     uint32_t *d_count; /* (filter_parts.cuh) */
 

@@ -11,34 +11,44 @@
 
 /* ---- Store ----------------------------------------------------------------------------------- */
 
-/* Adds bits to the byte of each lane's pixel.  Pixels of neighbouring lanes are neighbours. */
 static QFZ_DEVICE void add_bits(const qfz_gpu_filter &f, uint32_t px, uint32_t bits)
 {
-    uint32_t word = bits << 8 * (px % 4);
-    for (int lanes = 1; lanes <= 2; lanes *= 2) {
-        const uint32_t other = __shfl_down_sync(QFZ_ALL_LANES, word, lanes);
-        const uint32_t other_px = __shfl_down_sync(QFZ_ALL_LANES, px, lanes);
-        if (other_px / 4 == px / 4) word |= other;
-    }
-    const bool is_first = threadIdx.x % QFZ_WARP == 0 || px % 4 == 0;
-    if (is_first && word != 0) atomicOr(&f.d_zeroed[px / 4], word);
+    if (bits != 0) atomicOr(&f.d_zeroed[px / 4], bits << 8 * (px % 4));
+}
+
+/* True if no other block writes bits of any of the four pixels of the word: other blocks have edges
+ * that start from the last row and from the first and last column. */
+static QFZ_DEVICE bool is_own_word(uint32_t quad, uint32_t px)
+{
+    enum { FIRST = 2, LAST = SIDE - 2 };
+    const uint32_t left = quad % SIDE - px % 4, row = quad / SIDE;
+    return row - 1 < LAST && left - FIRST <= (uint32_t)(LAST - 3 - FIRST);
 }
 
 /* The bits of a quad belong to its pixel, but the last one to the pixel on the right. */
 template <typename WORK> static QFZ_DEVICE void store_marks(const WORK &w)
 {
     enum { OF_RIGHT = 1 << QFZ_BELOW_LEFT };
+    const uint8_t *const marks = reinterpret_cast<const uint8_t *>(w.m.marks);
+    const bool is_first = w.own(0) % SIDE == 0, is_last = w.own(0) % SIDE == SIDE - 1;
     for (int i = 0; i < WORK::shape::OWN; i++) {
-        const uint32_t quad = w.own(i), bits = w.m.marks[quad / 4] >> 8 * (quad % 4) & 0xff;
-        const uint32_t px = w.px_of(quad); /* where there are no bits, any number */
-        add_bits(w.f, px, bits & ~(uint32_t)OF_RIGHT);
-        if (WORK::shape::DIRS > 2) add_bits(w.f, px + 1, bits & OF_RIGHT);
+        const uint32_t quad = w.own(i), px = w.px_of(quad); /* without bits, any number */
+        uint32_t bits = marks[quad];
+        if (WORK::shape::DIRS > 2) {
+            if (is_last) add_bits(w.f, px + 1, bits & OF_RIGHT);
+            bits &= ~(uint32_t)OF_RIGHT;
+            if (!is_first) bits |= marks[quad - 1] & OF_RIGHT;
+        }
+        if (!is_own_word(quad, px))
+            add_bits(w.f, px, bits);
+        else if (bits != 0)
+            reinterpret_cast<uint8_t *>(w.f.d_zeroed)[px] = (uint8_t)bits;
     }
 }
 
 /* A pixel's arrival at the root of its cluster, or the first edge of the root. */
 struct arrival {
-    uint32_t edge, mass;
+    uint32_t key, edge, mass;
 };
 
 template <typename WORK>
@@ -46,19 +56,27 @@ static QFZ_DEVICE arrival arrival_of(const WORK &w, uint32_t quad, uint32_t side
 {
     const auto &g = w.m.graph;
     const uint32_t word = w.m.word[quad], c = word & NUMBER, edge = edge_of<WORK>(quad, side);
-    const arrival alone = {edge, w.mass(quad)};
+    const arrival alone = {g.first[quad], edge, w.mass(quad)};
     if (!(word & LIVE)) return alone;
-    if (g.cell[c] == quad) return {g.edge[c], g.mass[c]};
+    if (g.cell[c] == quad) return {g.key[c], g.edge[c], g.mass[c]};
     const bool is_of_root = g.cell[c] == (g.root[c] & NUMBER);
-    if (is_of_root || !arrives(w, g.first[quad], edge, c)) return alone;
-    return {g.edge[c], 0};
+    if (is_of_root || !arrives(w, alone.key, edge, c)) return alone;
+    return {g.key[c], g.edge[c], 0};
+}
+
+/* True if a pixel has mass that did not arrive at the root of its cluster, which has picked an
+ * edge, before that edge. */
+template <typename WORK>
+static QFZ_DEVICE bool waits(const WORK &w, uint32_t quad, const arrival &with)
+{
+    const uint32_t cell = root_of(w, w.m.word[quad]) & NUMBER, root = w.m.word[cell];
+    if (with.mass == 0) return false;
+    return !(root & LIVE) || !arrives(w, with.key, with.edge, root & NUMBER);
 }
 
 template <typename WORK>
-static QFZ_DEVICE void store_arrival(const WORK &w, uint32_t quad, uint32_t side)
+static QFZ_DEVICE void store_arrival(const WORK &w, uint32_t px, const arrival &with)
 {
-    const uint32_t px = w.px_of(quad);
-    const arrival with = arrival_of(w, quad, side);
     qfz_filter_set_first(w.f, px, w.place(with.edge));
     w.f.d_mass[px] = with.mass;
 }
@@ -66,7 +84,7 @@ static QFZ_DEVICE void store_arrival(const WORK &w, uint32_t quad, uint32_t side
 /* Stores the root of each pixel, and lists those of clusters that grow on in the tile, roots from
  * the front and others from the back. */
 template <int N, typename WORK>
-static QFZ_DEVICE void store_roots(const WORK &w, const uint8_t *valid, const own_quads<N> &own)
+static QFZ_DEVICE void store_roots(const WORK &w, const own_quads<N> &own)
 {
     auto &m = w.m;
     uint16_t *const leaving = m.graph.leaving;
@@ -86,11 +104,7 @@ static QFZ_DEVICE void store_roots(const WORK &w, const uint8_t *valid, const ow
         if (leaves) continue;
         const int2 at = w.at(root);
         const bool is_open = w.f.is_open_ring && qfz_filter_is_on_ring(w.f, at.y, at.x);
-        if (is_root)
-            w.f.d_mass[px] =
-                is_open ? max(w.f.least, qfz_filter_mass_of_px(w.f, valid, at.y, at.x)) : w.f.least;
-        else if (is_open)
-            store_arrival(w, quad, side);
+        if (is_open && !is_root) store_arrival(w, px, arrival_of(w, quad, side));
     }
 }
 
@@ -104,25 +118,68 @@ static QFZ_DEVICE void store_alone(const WORK &w, const uint8_t *valid)
         const uint32_t at = qfz_take_one(&w.m.n_roots, w.has(quad));
         if (!w.has(quad)) continue;
         const uint64_t mass = qfz_filter_mass_of_px(w.f, valid, w.at(quad).y, w.at(quad).x);
-        w.f.d_mass[px] = mass;
-        w.f.d_up[px] = QFZ_FILTER_ROOT | (mass < w.f.least ? QFZ_FILTER_LIVE : 0u);
+        qfz_filter_begin_px(w.f, px, mass);
         w.growing()[at] = px;
     }
     __syncthreads();
-    if (threadIdx.x == 0) w.f.d_n_growing[blockIdx.x] = make_uint2(w.m.n_roots, w.m.n_roots);
+    if (threadIdx.x > 0) return;
+    w.f.d_n_growing[blockIdx.x] = make_uint2(w.m.n_roots, w.m.n_roots);
+    w.f.d_n_edges[blockIdx.x] = QFZ_FILTER_ALL_EDGES;
 }
 
-/* Stores with which edges the listed pixels arrive, and the list. */
+/* Stores with which edges listed pixels arrive, and the list of roots and of what waits. */
 template <typename WORK> static QFZ_DEVICE void store_leaving(const WORK &w)
 {
-    const auto &m = w.m;
-    const uint32_t n_roots = m.n_roots, n = n_roots + m.n_others;
-    for (uint32_t i = threadIdx.x; i < n; i += WORK::shape::THREADS) {
-        const uint32_t entry = m.graph.leaving[i < n_roots ? i : QUADS - 1 - (i - n_roots)];
-        w.growing()[i] = w.px_of(entry % QUADS);
-        store_arrival(w, entry % QUADS, entry / QUADS);
+    enum { THREADS = WORK::shape::THREADS };
+    auto &m = w.m;
+    const uint32_t n_roots = m.n_roots, n_others = m.n_others;
+    for (uint32_t i = threadIdx.x; i < n_roots; i += THREADS) {
+        const uint32_t entry = m.graph.leaving[i], px = w.px_of(entry % QUADS);
+        w.growing()[i] = px;
+        store_arrival(w, px, arrival_of(w, entry % QUADS, entry / QUADS));
     }
-    if (threadIdx.x == 0) w.f.d_n_growing[blockIdx.x] = make_uint2(n, n_roots);
+    for (uint32_t first = 0; first < n_others; first += THREADS) {
+        const uint32_t i = first + threadIdx.x;
+        const uint32_t entry = i < n_others ? m.graph.leaving[QUADS - 1 - i] : 0;
+        const uint32_t quad = entry % QUADS, px = w.px_of(quad);
+        arrival with = {};
+        if (i < n_others) with = arrival_of(w, quad, entry / QUADS);
+        const bool is_listed = i < n_others && waits(w, quad, with);
+        const uint32_t at = n_roots + qfz_take_one(&m.n_waiting, is_listed);
+        if (is_listed) {
+            w.growing()[at] = px;
+            store_arrival(w, px, with);
+        } else if (i < n_others && w.f.is_open_ring) {
+            w.f.d_mass[px] = 0;
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) w.f.d_n_growing[blockIdx.x] = make_uint2(n_roots + m.n_waiting, n_roots);
+}
+
+/* Lists the edges of clusters that grow on. */
+template <int N, typename WORK>
+static QFZ_DEVICE void store_edges(const WORK &w, own_edges<N> *edges)
+{
+    uint32_t n = 0;
+    QFZ_EACH (k, own_edges<N>::COUNT) {
+        if (edges->key[k] == NO_KEY) continue;
+        if (is_needed(root_of(w, edges->ends[k] >> 16), root_of(w, edges->ends[k] & TO)))
+            n++;
+        else
+            edges->key[k] = NO_KEY;
+    }
+    uint32_t at = qfz_take(&w.m.n_left, n);
+    uint16_t *const list = w.f.d_edges + (int64_t)blockIdx.x * QFZ_FILTER_BLOCK_EDGES;
+    QFZ_EACH (k, own_edges<N>::COUNT) {
+        if (edges->key[k] == NO_KEY) continue;
+        if (at < QFZ_FILTER_BLOCK_EDGES) list[at] = (uint16_t)(edges->number[k] >> TO_BITS);
+        at++;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        w.f.d_n_edges[blockIdx.x] =
+            w.m.n_left <= QFZ_FILTER_BLOCK_EDGES ? w.m.n_left : QFZ_FILTER_ALL_EDGES;
 }
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
@@ -139,8 +196,9 @@ static __global__ void __launch_bounds__(block_shape<N>::THREADS, block_shape<N>
     begin(w, &own);
     if (first_round(w, &own, &edges)) {
         grow(w, &own, &edges);
+        store_edges(w, &edges);
         store_marks(w);
-        store_roots(w, valid, own);
+        store_roots(w, own);
         __syncthreads();
         store_leaving(w);
     } else {

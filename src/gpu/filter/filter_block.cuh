@@ -4,23 +4,21 @@
  *
  * Around the pixels of the block is a frame of one pixel on each side.  The cells of pixels and
  * frame are numbered in rows of SIDE, so that the last cell of the frame in a row has the number of
- * the first one in the next row.  A quad is a cell that has cells on its right and below it, with
- * these: it has four sides, and with 8 neighbours two diagonals.  Edge d of a quad is the one
- * between its first cell and the next one in direction d, but edge QFZ_BELOW_LEFT starts from the
- * second cell.  So the edges of 64 x 64 quads are all edges of the block's pixels. */
+ * the first one in the next row.  A quad (filter_parts.cuh) has four sides, and with 8 neighbours
+ * two diagonals. */
 #pragma once
 
 #include "gpu/device/warp.cuh"
 #include "gpu/filter/filter_parts.cuh"
 
-enum { SIDE = QFZ_FILTER_BLOCK + 1, QUADS = SIDE * SIDE, CELLS = QUADS + SIDE + 1 };
+enum { SIDE = QFZ_FILTER_SIDE, QUADS = QFZ_FILTER_QUADS, CELLS = QUADS + SIDE + 1 };
 
 /* What a cell belongs to is a word of 16 bits: LIVE and the number of a cluster that may grow;
- * DONE, perhaps with LEAVES, and the cell of the root of one that does not; or, within the first
- * round, the cell that it hangs on.  A cluster that is DONE has no first edge, or picks none, or
- * (LEAVES) has picked one that leaves the block.  The frame is one cluster. */
-static const uint32_t NUMBER = QUADS - 1, LIVE = 0x2000, LEAVES = 0x4000, DONE = 0x8000,
-                      FRAME = DONE;
+ * DONE or LEAVES and the cell of the root of one that does not; or, within the first round, the
+ * cell that it hangs on.  A cluster that is DONE has no first edge, or picks none; one that LEAVES
+ * has picked an edge that leaves the block.  The frame is one cluster. */
+static const uint32_t NUMBER = QUADS - 1, LIVE = 0x2000, DONE = 0x4000, LEAVES = 0x8000,
+                      ENDED = LEAVES | DONE, FRAME = DONE;
 
 /* Words of edges: (quad * DIRS + d) << TO_BITS | the word of the cluster that a first edge leads
  * to. */
@@ -81,7 +79,7 @@ template <int N> struct block_memory {
     uint16_t word[CELLS];      /* what the cell belonged to after the first round */
     uint32_t row_mass[SIDE];   /* of a pixel in the row */
     bool row_is_light[SIDE];   /* its pixels may pick edges, but on the tile's left and right */
-    uint32_t n_clusters, n_edges, n_roots, n_others;
+    uint32_t n_clusters, n_edges, n_roots, n_others, n_waiting, n_left;
 };
 
 /* A pixel, if there is a valid one, and its value in a band of 8 or 16 bits. */
@@ -105,12 +103,10 @@ template <typename T, int N>
 static QFZ_DEVICE qfz_filter_place place_of(const qfz_edge_reader<T> &reader,
                                             const block_origin &origin, uint32_t edge)
 {
-    const uint32_t quad = (edge >> TO_BITS) / block_shape<N>::DIRS;
-    const int d = (int)((edge >> TO_BITS) % block_shape<N>::DIRS);
-    const int32_t y = origin.y + (int32_t)(quad / SIDE);
-    const int32_t x = origin.x + (int32_t)(quad % SIDE) + (d == QFZ_BELOW_LEFT ? 1 : 0);
-    return qfz_filter_place_of(reader.level_of((int64_t)y * reader.w + x, d),
-                               qfz_position(origin.y0 + y, origin.x0 + x, d));
+    const qfz_filter_edge at =
+        qfz_filter_edge_of(origin.y, origin.x, edge >> TO_BITS, block_shape<N>::DIRS);
+    return qfz_filter_place_of(reader.level_of((int64_t)at.y * reader.w + at.x, at.dir),
+                               qfz_position(origin.y0 + at.y, origin.x0 + at.x, at.dir));
 }
 
 /* Edges with one key are rare, so that this is kept out of the way. */

@@ -107,7 +107,8 @@ template <int N, typename WORK> static QFZ_DEVICE void begin(const WORK &w, own_
         m.row_mass[threadIdx.x] = mass;
         m.row_is_light[threadIdx.x] = threadIdx.x > 0 && mass < w.f.least && !is_open;
     }
-    if (threadIdx.x == 0) m.n_clusters = m.n_edges = m.n_roots = m.n_others = 0;
+    if (threadIdx.x == 0)
+        m.n_clusters = m.n_edges = m.n_roots = m.n_others = m.n_waiting = m.n_left = 0;
     __syncthreads();
     read_keys(w, own);
     __syncthreads();
@@ -273,7 +274,7 @@ template <int N, typename WORK> static QFZ_DEVICE void pick_sides(const WORK &w,
         const uint32_t quad = w.own(i), side = side_at(*own, i), to = beyond(quad, side);
         const bool picks = (own->light >> i & 1) && own->first[i] != NO_KEY;
         uint32_t word = w.has(quad) ? quad | DONE : FRAME;
-        if (picks) word = w.is_frame(to) ? word | LEAVES : to;
+        if (picks) word = w.is_frame(to) ? quad | LEAVES : to;
         w.m.word[quad] = (uint16_t)word;
         if (picks && w.is_above_0(own->first[i])) mark(w, edge_of<WORK>(quad, side));
     }
@@ -311,7 +312,7 @@ template <int N, typename WORK> static QFZ_DEVICE void pair_pixels(const WORK &w
     own->waits = ~pairs & ((1u << block_shape<N>::OWN) - 1);
 }
 
-/* To the ends of chains, which are LIVE or DONE; first without changes.  A thread goes along all
+/* To the ends of chains, which are LIVE or ENDED; first without changes.  A thread goes along all
  * its chains at once. */
 template <int N, typename WORK> static QFZ_DEVICE void flatten(const WORK &w, own_quads<N> *own)
 {
@@ -330,21 +331,27 @@ template <int N, typename WORK> static QFZ_DEVICE void flatten(const WORK &w, ow
     __syncthreads();
     QFZ_EACH (i, block_shape<N>::OWN) {
         m.word[w.own(i)] = (uint16_t)end[i];
-        if (end[i] & DONE) own->waits &= ~(1u << i);
+        if (end[i] & ENDED) own->waits &= ~(1u << i);
     }
 }
 
 /* ---- Edges between clusters ------------------------------------------------------------------ */
 
-/* Calls use(i, d, word of the first end, word of the second) for each edge of this thread that is
- * not inside a cluster nor between two that are DONE. */
+/* True for the words of the ends of an edge that a cluster may need, here or in the tile. */
+static QFZ_DEVICE bool is_needed(uint32_t a, uint32_t b)
+{
+    return a != b && (a & b & DONE) == 0;
+}
+
+/* Calls use(i, d, word of the first end, word of the second) for each edge of this thread that a
+ * cluster may need. */
 template <int N, typename WORK, typename USE>
 static QFZ_DEVICE void each_edge(const WORK &w, const own_keys<N> &keys, const USE &use)
 {
     const uint16_t *const word = w.m.word + w.own(0);
     uint32_t left = word[0], right = word[1];
     const auto offer = [&](int i, int d, uint32_t a, uint32_t b) {
-        if (keys[i][d] != NO_KEY && a != b && !(a & b & DONE)) use(i, d, a, b);
+        if (keys[i][d] != NO_KEY && is_needed(a, b)) use(i, d, a, b);
     };
     QFZ_EACH (i, block_shape<N>::OWN) {
         const uint32_t below = word[(i + 1) * SIDE], beyond = word[(i + 1) * SIDE + 1];

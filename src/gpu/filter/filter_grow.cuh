@@ -26,7 +26,7 @@ template <int N, typename WORK> static QFZ_DEVICE void choose(const WORK &w, own
         if (key == NO_KEY) continue;
         const uint32_t a = root_of(w, edges->ends[k] >> 16), b = root_of(w, edges->ends[k] & TO);
         edges->ends[k] = a << 16 | b;
-        if (a == b || (a & b & DONE)) {
+        if (!is_needed(a, b)) {
             edges->key[k] = NO_KEY;
             continue;
         }
@@ -109,20 +109,20 @@ static QFZ_DEVICE void weigh(const WORK &w, own_quads<N> *own, bool is_first)
     const uint32_t quad_0 = w.own(0);
     for (uint32_t left = own->waits; left != 0; left &= left - 1) {
         const uint32_t i = (uint32_t)__ffs((int)left) - 1, quad = quad_0 + i * SIDE;
-        const uint32_t root = root_of(w, w.m.word[quad]), c = root & DONE ? 0 : root & NUMBER;
-        const uint32_t key = g.first[quad], limit = root & DONE ? NO_KEY : g.key[c];
+        const uint32_t root = root_of(w, w.m.word[quad]), c = root & ENDED ? 0 : root & NUMBER;
+        const uint32_t key = g.first[quad], limit = root & ENDED ? NO_KEY : g.key[c];
         bool has_arrived = key < limit;
         if (key == limit)
             has_arrived = arrives(w, key, edge_of<WORK>(quad, side_at(*own, (int)i)), c);
         if (!has_arrived) continue;
         own->waits ^= 1u << i;
-        if (!(root & DONE)) add_mass(w, c, w.mass(quad));
+        if (!(root & ENDED)) add_mass(w, c, w.mass(quad));
     }
     if (is_first) return; /* each cluster is a root */
     uint32_t bit = 1;
     for (uint32_t c = threadIdx.x; c < w.m.n_clusters; c += WORK::shape::THREADS, bit *= 2) {
         const uint32_t word = g.root[c], root = word & NUMBER;
-        const bool waits = root != c && !(word & DONE) && !(own->counted & bit);
+        const bool waits = root != c && !(word & ENDED) && !(own->counted & bit);
         if (!waits || !arrives(w, g.key[c], g.edge[c], root)) continue;
         own->counted |= bit;
         add_mass(w, root, g.mass[c]);
@@ -136,8 +136,8 @@ template <typename WORK> static QFZ_DEVICE uint32_t next_of(const WORK &w, uint3
 {
     const auto &g = w.m.graph;
     const uint32_t least = (uint32_t)w.f.least, to = g.edge[c] & TO, other = to & NUMBER;
-    if (to == FRAME) return g.cell[c] | DONE | LEAVES;
-    if ((to & DONE) || other < c || (g.edge[other] ^ g.edge[c]) > TO || g.mass[other] >= least)
+    if (to == FRAME) return g.cell[c] | LEAVES;
+    if ((to & ENDED) || other < c || (g.edge[other] ^ g.edge[c]) > TO || g.mass[other] >= least)
         return to;
     return g.mass[c] < least - g.mass[other] ? c | LIVE : g.cell[c] | DONE;
 }
@@ -164,7 +164,7 @@ template <typename WORK> static QFZ_DEVICE bool settle(const WORK &w)
     bool is_live = false;
     for (uint32_t c = threadIdx.x; c < w.m.n_clusters; c += WORK::shape::THREADS) {
         const uint32_t before = g.root[c] & NUMBER;
-        if (g.root[c] & DONE) continue;
+        if (g.root[c] & ENDED) continue;
         uint32_t now = g.next[before], at = before;
         while ((now & LIVE) && (now & NUMBER) != at) {
             at = now & NUMBER;

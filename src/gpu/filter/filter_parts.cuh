@@ -14,8 +14,14 @@
 enum {
     QFZ_FILTER_THREADS = 256,
     QFZ_FILTER_BLOCK = 63,
-    QFZ_FILTER_BLOCK_PX = QFZ_FILTER_BLOCK * QFZ_FILTER_BLOCK
+    QFZ_FILTER_BLOCK_PX = QFZ_FILTER_BLOCK * QFZ_FILTER_BLOCK,
+    QFZ_FILTER_SIDE = QFZ_FILTER_BLOCK + 1, /* quads, below */
+    QFZ_FILTER_QUADS = QFZ_FILTER_SIDE * QFZ_FILTER_SIDE,
+    QFZ_FILTER_BLOCK_EDGES = QFZ_FILTER_BLOCK_PX /* of a block in d_edges */
 };
+
+/* In d_n_edges: the edges of all quads, which are not listed. */
+static const uint32_t QFZ_FILTER_ALL_EDGES = UINT32_MAX;
 
 /* In d_up, the mark of a root, with one of two more while its cluster may grow: LIVE, it is to find
  * its first edge; PICKED, it has picked it.  STAYS: within a round (filter_rounds.cu). */
@@ -25,7 +31,7 @@ static const uint32_t QFZ_FILTER_ROOT = 1u << 31, QFZ_FILTER_LIVE = 1, QFZ_FILTE
 /* In d_side, after the rounds of filter_forest.cu, bit d: the edge is a link. */
 enum { QFZ_FILTER_LINK = 0x10 };
 
-static const unsigned long long QFZ_FILTER_NO_EDGE = ~0ull;
+static const unsigned long long QFZ_FILTER_NO_EDGE = ~0ull; /* with a lower half of 2^32 - 1 */
 
 /* Indices into d_count: 1 if clusters picked edges, else 0; 1 if
  * pixels wait, else 0 (filter_rounds.cu); lengths of lists; 1 if components
@@ -67,6 +73,26 @@ QFZ_DEVICE qfz_block_box qfz_filter_block_of(const qfz_gpu_filter &f, uint32_t b
     return box;
 }
 
+/* A quad is a cell with those on its right and below it; quad 0 of a block has the block's first
+ * pixel as its last cell, so that 64 x 64 quads have all edges of the block's pixels.  The edges of
+ * a quad are those between its first cell and the others, and the diagonal between the others: edge
+ * QFZ_BELOW_LEFT starts from the second cell.  An edge of a block has the number
+ * quad * n_dirs + direction. */
+struct qfz_filter_edge {
+    int32_t y, x; /* of the pixel that it starts from */
+    int dir;
+};
+
+/* An edge of the block whose quad 0 has its first cell at (y, x). */
+QFZ_DEVICE qfz_filter_edge qfz_filter_edge_of(int32_t y, int32_t x, uint32_t number,
+                                              uint32_t n_dirs)
+{
+    const uint32_t quad = number / n_dirs;
+    const int dir = (int)(number % n_dirs);
+    return {y + (int32_t)(quad / QFZ_FILTER_SIDE),
+            x + (int32_t)(quad % QFZ_FILTER_SIDE) + (dir == QFZ_BELOW_LEFT ? 1 : 0), dir};
+}
+
 /* ---- Components ------------------------------------------------------------------------------ */
 
 /* Parents in d_up (union_find.cuh). */
@@ -86,12 +112,14 @@ QFZ_DEVICE bool qfz_filter_is_on_ring(const qfz_gpu_filter &f, int32_t y, int32_
     return y == 0 || y == f.h - 1 || x == 0 || x == f.w - 1;
 }
 
+/* The root of an open component is a ring pixel; that of a closed one is none, unless it is an
+ * invalid pixel. */
 static QFZ_DEVICE bool qfz_filter_is_open(const qfz_gpu_filter &f, uint32_t root)
 {
-    return f.d_mass[root] == QFZ_GPU_FILTER_OPEN;
+    const int32_t y = (int32_t)(root / (uint32_t)f.w), x = (int32_t)(root % (uint32_t)f.w);
+    return f.is_open_ring && qfz_filter_is_on_ring(f, y, x);
 }
 
-/* The root of an open component is a ring pixel. */
 static QFZ_DEVICE uint32_t qfz_filter_ring_number(const qfz_gpu_filter &f, uint32_t open_root)
 {
     return (uint32_t)qfz_ring_number(f.h, f.w, (int32_t)(open_root / (uint32_t)f.w),
@@ -150,6 +178,14 @@ QFZ_DEVICE uint64_t qfz_filter_position(const qfz_filter_place &place)
     return place.high << 32 | place.low;
 }
 
+/* Sets a pixel that is a cluster of its own. */
+QFZ_DEVICE void qfz_filter_begin_px(const qfz_gpu_filter &f, uint32_t px, uint64_t mass)
+{
+    f.d_up[px] = QFZ_FILTER_ROOT | (mass < f.least ? QFZ_FILTER_LIVE : 0u);
+    f.d_mass[px] = mass;
+    qfz_filter_set_first(f, px, {QFZ_FILTER_NO_EDGE, UINT32_MAX});
+}
+
 /* The pixels of an edge, which starts from p, and its direction. */
 struct qfz_filter_ends {
     uint32_t p, q;
@@ -184,9 +220,7 @@ QFZ_DEVICE void qfz_filter_each_edge(const qfz_gpu_filter &f, const qfz_edge_rea
 }
 
 /* Grows clusters inside blocks (filter_block.cu), if it can: N is below 2^32 - 1, and the device
- * has the shared memory.  Pixels of those that grow on are in d_list then, or more than it has room
- * for.
- */
+ * has the shared memory. */
 bool qfz_filter_has_blocks(const qfz_gpu *gpu, const qfz_gpu_edges *edges,
                            const qfz_gpu_filter *filter);
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges,

@@ -3,15 +3,18 @@
  * have grown in blocks (filter_block.cu).
  *
  *   hang             two clusters that picked the same edge become one; others hang on the cluster
- *                    that their edge leads to
- *   settle           pixels follow; those of clusters that grow are listed anew
+ *                    that their edge leads to, and wait to arrive at its root
  *   offer, refine    the first edge of each live cluster, in two halves
- *   refine, weigh    the mass that arrives before that edge
+ *   refine, weigh    the mass that arrives before that edge and did not arrive before
  *   pick             a light cluster picks the edge
  *
- * Between rounds, d_up of each pixel of a cluster that grows is its root. */
+ * What has arrived is a part of the root's d_mass, and is not listed any more.  A block lists what
+ * waits by pixels, each with a mass: that of the pixel, or that of a cluster whose root it was. */
 #include "core/box.h"
 #include "gpu/filter/filter_parts.cuh"
+
+/* A few roots of a block's, and many pixels and edges. */
+enum { ROOT_THREADS = 128 };
 
 void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter *filter)
 {
@@ -23,9 +26,13 @@ void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter 
     qfz_carve_take(carve, &filter->d_mass, n);
     qfz_carve_take(carve, &filter->d_zeroed, n_words);
     qfz_carve_take(carve, &filter->d_n_growing, n_blocks);
+    qfz_carve_take(carve, &filter->d_n_edges, n_blocks);
+    qfz_carve edges = *carve;
     qfz_carve_take(carve, &filter->d_side, 4 * n_words);
     filter->root_room = n_words;
     qfz_carve_take(carve, &filter->d_roots, filter->root_room);
+    qfz_carve_take(&edges, &filter->d_edges, n_blocks * QFZ_FILTER_BLOCK_EDGES);
+    if (carve->used < edges.used) carve->used = edges.used;
     qfz_carve_take(carve, &filter->d_count, QFZ_FILTER_COUNTERS);
     qfz_carve_take(carve, &filter->d_ring_first, n_ring);
     qfz_carve_take(carve, &filter->d_ring_first_low, n_ring);
@@ -41,36 +48,84 @@ void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter 
     if (carve->used < items.used) carve->used = items.used;
 }
 
-/* ---- Pixels ---------------------------------------------------------------------------------- */
+/* ---- Roots ----------------------------------------------------------------------------------- */
 
-/* Calls use(pixel) for each pixel of this block in a cluster that grows; for roots, which come
- * first in the list. */
-template <typename USE>
-static QFZ_DEVICE void each_listed(const qfz_gpu_filter &f, uint32_t n, const USE &use)
+/* Where a pixel's way along d_up ends, and the word there. */
+struct end_of_way {
+    uint32_t root, word;
+
+    QFZ_DEVICE bool is(uint32_t flag) const
+    {
+        return (word & flag) != 0;
+    }
+};
+
+/* Other threads may make roots non-roots. */
+static QFZ_DEVICE end_of_way find(const qfz_gpu_filter &f, uint32_t p)
 {
-    const uint32_t *const growing = f.d_growing + (int64_t)blockIdx.x * QFZ_FILTER_BLOCK_PX;
-    for (uint32_t i = threadIdx.x; i < n; i += QFZ_FILTER_THREADS)
-        use(growing[i]);
-}
-template <typename USE> static QFZ_DEVICE void each_growing(const qfz_gpu_filter &f, const USE &use)
-{
-    each_listed(f, f.d_n_growing[blockIdx.x].x, use);
-}
-template <typename USE> static QFZ_DEVICE void each_root(const qfz_gpu_filter &f, const USE &use)
-{
-    each_listed(f, f.d_n_growing[blockIdx.x].y, use);
+    uint32_t up;
+    while (!((up = f.d_up[p]) & QFZ_FILTER_ROOT))
+        p = up;
+    return {p, up};
 }
 
-/* The root of a pixel, which is one step away. */
-static QFZ_DEVICE uint32_t root_of(const qfz_gpu_filter &f, uint32_t p)
+/* The same where they do not; the way becomes one step. */
+static QFZ_DEVICE end_of_way find_shortening(const qfz_gpu_filter &f, uint32_t p)
 {
     const uint32_t up = f.d_up[p];
-    return up & QFZ_FILTER_ROOT ? p : up;
+    if (up & QFZ_FILTER_ROOT) return {p, up};
+    const end_of_way end = find(f, up);
+    if (end.root != up) f.d_up[p] = end.root;
+    return end;
 }
 
-static QFZ_DEVICE bool is_root_with(const qfz_gpu_filter &f, uint32_t p, uint32_t flag)
+/* The ends of two ways, which wait for memory together. */
+struct two_ends {
+    end_of_way a, b;
+};
+
+static QFZ_DEVICE two_ends find_both(const qfz_gpu_filter &f, uint32_t p, uint32_t q)
 {
-    return (f.d_up[p] & (QFZ_FILTER_ROOT | flag)) == (QFZ_FILTER_ROOT | flag);
+    two_ends ends = {{p, f.d_up[p]}, {q, f.d_up[q]}};
+    while (!(ends.a.word & ends.b.word & QFZ_FILTER_ROOT)) {
+        if (!ends.a.is(QFZ_FILTER_ROOT)) ends.a.root = ends.a.word;
+        if (!ends.b.is(QFZ_FILTER_ROOT)) ends.b.root = ends.b.word;
+        const uint32_t of_a = f.d_up[ends.a.root], of_b = f.d_up[ends.b.root];
+        ends.a.word = of_a;
+        ends.b.word = of_b;
+    }
+    return ends;
+}
+
+/* The cluster to which an edge of a cluster leads. */
+static QFZ_DEVICE end_of_way beyond(const qfz_gpu_filter &f, uint32_t root,
+                                    const qfz_filter_ends &edge)
+{
+    const two_ends ends = find_both(f, edge.p, edge.q);
+    return ends.a.root == root ? ends.b : ends.a;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static QFZ_DEVICE uint32_t *growing_of(const qfz_gpu_filter &f, uint32_t block)
+{
+    return f.d_growing + (int64_t)block * QFZ_FILTER_BLOCK_PX;
+}
+
+/* Calls use(pixel) for each root in the block's list. */
+template <typename USE> static QFZ_DEVICE void each_root(const qfz_gpu_filter &f, const USE &use)
+{
+    const uint32_t n = f.d_n_growing[blockIdx.x].y;
+    for (uint32_t i = threadIdx.x; i < n; i += ROOT_THREADS)
+        use(growing_of(f, blockIdx.x)[i]);
+}
+
+/* Appends `of_lane` of each lane that has one to a list. */
+template <typename ITEM>
+static QFZ_DEVICE void append(ITEM *list, uint32_t *n, bool has, uint32_t of_lane)
+{
+    const uint32_t at = qfz_take_one(n, has);
+    if (has) list[at] = (ITEM)of_lane;
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
@@ -78,12 +133,6 @@ static QFZ_DEVICE bool is_root_with(const qfz_gpu_filter &f, uint32_t p, uint32_
 static __global__ void k_clear(qfz_gpu_filter f)
 {
     f.d_count[threadIdx.x] = 0;
-}
-
-static QFZ_DEVICE void begin_round(const qfz_gpu_filter &f, uint32_t root)
-{
-    qfz_filter_set_first(f, root, {QFZ_FILTER_NO_EDGE, UINT32_MAX});
-    f.d_mass[root] = qfz_filter_row_mass(f, (int32_t)(root / (uint32_t)f.w));
 }
 
 /* Each pixel of the block is a cluster. */
@@ -94,224 +143,295 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     for (int32_t i = (int32_t)threadIdx.x; i < box.h * box.w; i += QFZ_FILTER_THREADS) {
         const int32_t y = box.y + i / box.w, x = box.x + i % box.w;
         const uint32_t p = (uint32_t)y * (uint32_t)f.w + (uint32_t)x;
-        const uint64_t mass = qfz_filter_mass_of_px(f, valid, y, x);
-        f.d_up[p] = QFZ_FILTER_ROOT | (mass < f.least ? QFZ_FILTER_LIVE : 0u);
-        f.d_mass[p] = mass;
-        f.d_growing[(int64_t)blockIdx.x * QFZ_FILTER_BLOCK_PX + i] = p;
+        qfz_filter_begin_px(f, p, qfz_filter_mass_of_px(f, valid, y, x));
+        growing_of(f, blockIdx.x)[i] = p;
     }
+    if (threadIdx.x > 0) return;
     const uint32_t n = (uint32_t)(box.h * box.w);
-    if (threadIdx.x == 0) f.d_n_growing[blockIdx.x] = make_uint2(n, n);
+    f.d_n_growing[blockIdx.x] = make_uint2(n, n);
+    f.d_n_edges[blockIdx.x] = QFZ_FILTER_ALL_EDGES;
 }
 
-/* ---- Clusters -------------------------------------------------------------------------------- */
+/* ---- Pick ------------------------------------------------------------------------------------ */
 
-/* The cluster to which the first edge of a cluster leads. */
-static QFZ_DEVICE uint32_t beyond(const qfz_gpu_filter &f, uint32_t root)
+/* The word of a cluster that picks its first edge.  Of two that pick the same edge, one stays a
+ * root, and becomes LIVE if the two are light. */
+static QFZ_DEVICE uint32_t picked(const qfz_gpu_filter &f, uint32_t p,
+                                  const qfz_filter_place &first, const qfz_filter_ends &edge)
 {
-    const qfz_filter_ends ends = qfz_filter_ends_of(f, qfz_filter_first(f, root));
-    const uint32_t of_p = root_of(f, ends.p);
-    return of_p == root ? root_of(f, ends.q) : of_p;
+    const uint32_t picks = QFZ_FILTER_ROOT | QFZ_FILTER_PICKED;
+    const end_of_way to = beyond(f, p, edge);
+    if (to.root < p || !to.is(QFZ_FILTER_LIVE | QFZ_FILTER_PICKED)) return picks;
+    const qfz_filter_place other = qfz_filter_first(f, to.root);
+    const uint64_t mass = f.d_mass[to.root], own = f.d_mass[p];
+    if (other.high != first.high || other.low != first.low || mass >= f.least) return picks;
+    return picks | QFZ_FILTER_STAYS | (own < f.least - mass ? QFZ_FILTER_LIVE : 0u);
 }
 
-/* Of two that picked the same edge, one stays a root, and becomes LIVE if the two are light. */
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_pair(qfz_gpu_filter f)
+/* After blocks, whose clusters have picked edges without a look at other blocks. */
+static __global__ void __launch_bounds__(ROOT_THREADS) k_pair(qfz_gpu_filter f)
 {
-    each_root(f, [&](uint32_t p) {
-        if (!is_root_with(f, p, QFZ_FILTER_PICKED)) return;
-        const uint32_t to = beyond(f, p);
-        const qfz_filter_place first = qfz_filter_first(f, p), other = qfz_filter_first(f, to);
-        if (!is_root_with(f, to, QFZ_FILTER_PICKED) || to < p || other.high != first.high ||
-            other.low != first.low)
-            return;
-        const bool is_light = f.d_mass[p] < f.least - f.d_mass[to];
-        f.d_up[p] |= QFZ_FILTER_STAYS | (is_light ? QFZ_FILTER_LIVE : 0u);
-    });
-}
-
-/* If the other end of the edge is a root that hangs on another one already, so may this one. */
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_hang(qfz_gpu_filter f)
-{
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        f.d_count[QFZ_FILTER_N_PICKS] = f.d_count[QFZ_FILTER_N_WAITING] = 0;
     each_root(f, [&](uint32_t p) {
         const uint32_t up = f.d_up[p];
-        if (!is_root_with(f, p, QFZ_FILTER_PICKED)) return;
-        f.d_up[p] = up & QFZ_FILTER_STAYS ? up & (QFZ_FILTER_ROOT | QFZ_FILTER_LIVE) : beyond(f, p);
+        const qfz_filter_place first = qfz_filter_first(f, p);
+        if (up & QFZ_FILTER_PICKED) f.d_up[p] = picked(f, p, first, qfz_filter_ends_of(f, first));
     });
 }
 
-/* Keys grow from hop to hop back from the end of a chain, so that the first hop is the last edge of
- * the path.  True for a pixel of a live cluster. */
-static QFZ_DEVICE bool follow(const qfz_gpu_filter &f, uint32_t p)
-{
-    const uint32_t up = f.d_up[p];
-    if (f.d_up[up] & QFZ_FILTER_ROOT) return is_root_with(f, up, QFZ_FILTER_LIVE);
-    const uint32_t root = qfz_find<qfz_filter_parents>(f.d_up, up);
-    const bool is_live = is_root_with(f, root, QFZ_FILTER_LIVE);
-    f.d_up[p] = root;
-    if (!is_live && !qfz_filter_is_open(f, root)) return false;
-    const qfz_filter_place hop = qfz_filter_first(f, up);
-    if (qfz_filter_is_before(qfz_filter_first(f, p), hop)) {
-        qfz_filter_set_first(f, p, hop);
-        f.d_mass[p] = 0;
-    }
-    return is_live;
-}
-
-/* Appends pixel `of` of each lane to a list, unless it is QFZ_NONE. */
-static QFZ_DEVICE void append(uint32_t *list, uint32_t *n, uint32_t px)
-{
-    const uint32_t at = qfz_take_one(n, px != QFZ_NONE);
-    if (px != QFZ_NONE) list[at] = px;
-}
-
-/* Lists the pixels of live clusters anew, roots first. */
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_settle(qfz_gpu_filter f)
-{
-    __shared__ uint32_t hung[QFZ_FILTER_BLOCK_PX]; /* roots no more */
-    __shared__ uint32_t n_listed, n_hung;
-    const uint2 n = f.d_n_growing[blockIdx.x];
-    uint32_t *const growing = f.d_growing + (int64_t)blockIdx.x * QFZ_FILTER_BLOCK_PX;
-    if (threadIdx.x == 0) n_listed = n_hung = 0;
-    __syncthreads();
-    for (uint32_t first = 0; first < n.y; first += QFZ_FILTER_THREADS) {
-        const uint32_t p = first + threadIdx.x < n.y ? growing[first + threadIdx.x] : QFZ_NONE;
-        const bool is_root = p != QFZ_NONE && (f.d_up[p] & QFZ_FILTER_ROOT) != 0;
-        const bool stays = is_root && is_root_with(f, p, QFZ_FILTER_LIVE);
-        const bool hangs = p != QFZ_NONE && !is_root && follow(f, p);
-        if (stays) begin_round(f, p);
-        __syncthreads(); /* what is overwritten has been read */
-        append(growing, &n_listed, stays ? p : QFZ_NONE);
-        append(hung, &n_hung, hangs ? p : QFZ_NONE);
-    }
-    __syncthreads();
-    const uint32_t n_roots = n_listed;
-    __syncthreads();
-    for (uint32_t first = n.y; first < n.x; first += QFZ_FILTER_THREADS) {
-        const uint32_t p = first + threadIdx.x < n.x ? growing[first + threadIdx.x] : QFZ_NONE;
-        const bool is_live = p != QFZ_NONE && follow(f, p);
-        __syncthreads();
-        append(growing, &n_listed, is_live ? p : QFZ_NONE);
-    }
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < n_hung; i += QFZ_FILTER_THREADS)
-        growing[n_listed + i] = hung[i];
-    if (threadIdx.x == 0) f.d_n_growing[blockIdx.x] = make_uint2(n_listed + n_hung, n_roots);
-}
-
-/* ---- First edges ----------------------------------------------------------------------------- */
-
-/* An edge of a pixel: side 2 d is the one that starts there in direction d, side 2 d + 1 the one
- * that ends there. */
-enum { NO_SIDE = 2 * QFZ_MAX_DIRS, WAITS };
-
-/* The place of an edge of pixel p; *beyond = its other end.  False if there is no such edge, or its
- * level is greater than `most`. */
-template <typename T>
-static QFZ_DEVICE bool read_side(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
-                                 uint32_t p, int side, uint32_t most, qfz_filter_place *place,
-                                 uint32_t *beyond)
-{
-    const int d = side / 2;
-    const bool ends = side % 2 != 0;
-    const int32_t y = (int32_t)(p / (uint32_t)f.w) - (ends ? qfz_step_y(d) : 0);
-    const int32_t x = (int32_t)(p % (uint32_t)f.w) - (ends ? qfz_step_x(d) : 0);
-    uint32_t level;
-    if (y < 0 || x < 0 || x >= f.w || !reader.read(y, x, d, &level) || level > most) return false;
-    *place = qfz_filter_place_of(level, qfz_position(f.y0 + y, f.x0 + x, d));
-    *beyond = (uint32_t)((int32_t)p + (ends ? -reader.beyond(d) : reader.beyond(d)));
-    return true;
-}
-
-/* Offers the first edge of each pixel that leaves its cluster to the cluster, and writes which side
- * it is. */
-template <typename T>
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
-    k_offer(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_sides)
-{
-    each_growing(f, [&](uint32_t p) {
-        const uint32_t root = root_of(f, p);
-        /* Edges out of the cluster come after the pixel's arrival. */
-        const unsigned long long least =
-            *static_cast<volatile unsigned long long *>(&f.d_first[root]);
-        qfz_filter_place first = {QFZ_FILTER_NO_EDGE, UINT32_MAX};
-        int first_side = NO_SIDE;
-        for (int side = 0; (p == root || f.d_first[p] <= least) && side < n_sides; side++) {
-            qfz_filter_place place;
-            uint32_t beyond;
-            if (read_side(f, reader, p, side, (uint32_t)(first.high >> 32), &place, &beyond) &&
-                root_of(f, beyond) != root &&
-                (first_side == NO_SIDE || qfz_filter_is_before(place, first))) {
-                first = place;
-                first_side = side;
-            }
-        }
-        f.d_side[p] = (uint8_t)first_side;
-        if (first_side != NO_SIDE) qfz_lower(&f.d_first[root], first.high);
-    });
-}
-
-/* ---- Masses ---------------------------------------------------------------------------------- */
-
-static QFZ_DEVICE void add_mass(const qfz_gpu_filter &f, uint32_t root, uint32_t p)
-{
-    unsigned long long *const sum = reinterpret_cast<unsigned long long *>(&f.d_mass[root]);
-    const uint64_t mass = qfz_filter_row_mass(f, (int32_t)(p / (uint32_t)f.w));
-    if (atomicAdd(sum, (unsigned long long)mass) > UINT64_MAX - mass)
-        atomicMax(sum, (unsigned long long)f.least);
-}
-
-/* Finds the lower half of first edges, and adds what arrives before them as the higher half says.
- * Where it does not say, which hardly ever happens, the pixel waits for the lower half. */
-template <typename T>
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
-    k_refine(qfz_gpu_filter f, qfz_edge_reader<T> reader)
-{
-    each_growing(f, [&](uint32_t p) {
-        const uint32_t root = root_of(f, p);
-        const int side = f.d_side[p];
-        const unsigned long long first = f.d_first[root], arrival = p == root ? 0 : f.d_first[p];
-        qfz_filter_place place;
-        uint32_t beyond;
-        if (side != NO_SIDE && arrival <= first &&
-            read_side(f, reader, p, side, (uint32_t)(first >> 32), &place, &beyond) &&
-            place.high == first)
-            qfz_lower(&f.d_first_low[root], place.low);
-        if (p != root && arrival < first) add_mass(f, root, p);
-        if (p == root || arrival != first) return;
-        f.d_side[p] = WAITS;
-        f.d_count[QFZ_FILTER_N_WAITING] = 1;
-    });
-}
-
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_weigh(qfz_gpu_filter f)
-{
-    if (f.d_count[QFZ_FILTER_N_WAITING] == 0) return;
-    each_growing(f, [&](uint32_t p) {
-        const uint32_t root = root_of(f, p);
-        if (f.d_side[p] == WAITS && f.d_first_low[p] < f.d_first_low[root]) add_mass(f, root, p);
-    });
-}
-
-/* ---- Picks ----------------------------------------------------------------------------------- */
-
-static QFZ_DEVICE void mark(const qfz_gpu_filter &f, const qfz_filter_place &place)
-{
-    const qfz_filter_ends ends = qfz_filter_ends_of(f, place);
-    if (place.high >> 32 > 0) atomicOr(&f.d_zeroed[ends.p / 4], 1u << ends.dir << 8 * (ends.p % 4));
-}
-
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_pick(qfz_gpu_filter f)
+static __global__ void __launch_bounds__(ROOT_THREADS) k_pick(qfz_gpu_filter f)
 {
     each_root(f, [&](uint32_t p) {
         const qfz_filter_place first = qfz_filter_first(f, p);
         const bool has_edge = first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX;
-        const bool picks = has_edge && f.d_mass[p] < f.least;
-        f.d_up[p] = QFZ_FILTER_ROOT | (picks ? QFZ_FILTER_PICKED : 0u);
-        if (!picks) return;
-        mark(f, first);
+        const bool picks = f.d_mass[p] < f.least && has_edge;
+        if (!picks) {
+            f.d_up[p] = QFZ_FILTER_ROOT;
+            return;
+        }
+        const qfz_filter_ends edge = qfz_filter_ends_of(f, first);
+        f.d_up[p] = picked(f, p, first, edge);
+        if (first.high >> 32 > 0)
+            atomicOr(&f.d_zeroed[edge.p / 4], 1u << edge.dir << 8 * (edge.p % 4));
         if (qfz_peek(&f.d_count[QFZ_FILTER_N_PICKS]) == 0) f.d_count[QFZ_FILTER_N_PICKS] = 1;
     });
+}
+
+/* ---- Hang ------------------------------------------------------------------------------------ */
+
+/* What becomes of a root; true if it stays one and its cluster grows.  If the cluster beyond hangs
+ * on another one already, so may this one. */
+static QFZ_DEVICE bool hang(const qfz_gpu_filter &f, uint32_t p)
+{
+    const uint32_t up = f.d_up[p];
+    const qfz_filter_place first = qfz_filter_first(f, p);
+    if ((up & QFZ_FILTER_PICKED) && !(up & QFZ_FILTER_STAYS)) {
+        f.d_up[p] = beyond(f, p, qfz_filter_ends_of(f, first)).root;
+        return false;
+    }
+    f.d_up[p] = up & (QFZ_FILTER_ROOT | QFZ_FILTER_LIVE);
+    if (!(up & QFZ_FILTER_LIVE)) return false;
+    qfz_filter_set_first(f, p, {QFZ_FILTER_NO_EDGE, UINT32_MAX});
+    return true;
+}
+
+/* Roots that go on come first in the list, then the other ones. */
+static __global__ void __launch_bounds__(ROOT_THREADS) k_hang(qfz_gpu_filter f)
+{
+    __shared__ uint32_t others[QFZ_FILTER_BLOCK_PX];
+    __shared__ uint32_t n_roots, n_others;
+    uint32_t *const growing = growing_of(f, blockIdx.x);
+    const uint32_t n = f.d_n_growing[blockIdx.x].y;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        f.d_count[QFZ_FILTER_N_PICKS] = f.d_count[QFZ_FILTER_N_WAITING] = 0;
+    if (n == 0) return;
+    if (threadIdx.x == 0) n_roots = n_others = 0;
+    __syncthreads();
+    for (uint32_t first = 0; first < n; first += ROOT_THREADS) {
+        const bool has = first + threadIdx.x < n;
+        const uint32_t p = has ? growing[first + threadIdx.x] : QFZ_NONE;
+        const bool stays = has && hang(f, p);
+        __syncthreads(); /* what is overwritten has been read */
+        append(growing, &n_roots, stays, p);
+        append(others, &n_others, has && !stays, p);
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < n_others; i += ROOT_THREADS)
+        growing[n_roots + i] = others[i];
+    if (threadIdx.x == 0) f.d_n_growing[blockIdx.x].y = n_roots;
+}
+
+/* ---- First edges ----------------------------------------------------------------------------- */
+
+/* In d_edges, beside an edge's number: it may be the first edge of a cluster. */
+enum { MAY_BE_FIRST = 1 << 15 };
+
+/* The edges of a block. */
+struct edge_list {
+    uint16_t *listed;
+    uint32_t n;
+    bool is_all; /* nothing is listed, entry i is i */
+
+    QFZ_DEVICE uint32_t at(uint32_t i) const
+    {
+        return is_all ? i | MAY_BE_FIRST : listed[i];
+    }
+};
+
+static QFZ_DEVICE edge_list edges_of_block(const qfz_gpu_filter &f, int n_dirs)
+{
+    const uint32_t n = f.d_n_edges[blockIdx.x];
+    const bool is_all = n == QFZ_FILTER_ALL_EDGES;
+    return {f.d_edges + (int64_t)blockIdx.x * QFZ_FILTER_BLOCK_EDGES,
+            is_all ? (uint32_t)(QFZ_FILTER_QUADS * n_dirs) : n, is_all};
+}
+
+/* An edge between two clusters of which one is live. */
+struct live_edge {
+    qfz_filter_place place;
+    two_ends ends;
+};
+
+/* True if the block's edge is in the tile, with both ends valid, and not too high. */
+template <typename T>
+static QFZ_DEVICE bool is_edge(const qfz_edge_reader<T> &reader, const qfz_filter_edge &at)
+{
+    uint32_t level;
+    return at.y >= 0 && at.x >= 0 && at.x < reader.w && reader.read(at.y, at.x, at.dir, &level);
+}
+
+/* False if the block's entry is no such edge any more, or no edge. */
+template <typename T>
+static QFZ_DEVICE bool read_edge(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
+                                 int n_dirs, bool is_listed, uint32_t entry, live_edge *edge)
+{
+    const qfz_block_box box = qfz_filter_block_of(f, blockIdx.x);
+    const uint32_t number = entry & ~(uint32_t)MAY_BE_FIRST;
+    const qfz_filter_edge at = qfz_filter_edge_of(box.y - 1, box.x - 1, number, (uint32_t)n_dirs);
+    if (!is_listed && !is_edge(reader, at)) return false;
+    const uint32_t p = (uint32_t)at.y * (uint32_t)f.w + (uint32_t)at.x;
+    const uint32_t level = reader.level_of(p, at.dir);
+    edge->ends = find_both(f, p, (uint32_t)((int32_t)p + reader.beyond(at.dir)));
+    edge->place = qfz_filter_place_of(level, qfz_position(f.y0 + at.y, f.x0 + at.x, at.dir));
+    const end_of_way &a = edge->ends.a, &b = edge->ends.b;
+    return a.root != b.root && ((a.word | b.word) & QFZ_FILTER_LIVE);
+}
+
+/* Offers an edge to the clusters at its ends.  True if it may be the first one of a cluster. */
+static QFZ_DEVICE bool offer(const qfz_gpu_filter &f, const live_edge &edge)
+{
+    const auto first_of = [&](const end_of_way &to) {
+        const volatile unsigned long long *const first = &f.d_first[to.root];
+        return to.is(QFZ_FILTER_LIVE) ? *first : 0;
+    };
+    const unsigned long long high = edge.place.high;
+    unsigned long long of_a = first_of(edge.ends.a), of_b = first_of(edge.ends.b);
+    if (high < of_a) of_a = atomicMin(&f.d_first[edge.ends.a.root], high);
+    if (high < of_b) of_b = atomicMin(&f.d_first[edge.ends.b.root], high);
+    return high <= of_a || high <= of_b;
+}
+
+/* Offers edges to the clusters at their ends, and lists them anew. */
+template <typename T>
+static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
+    k_offer(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs)
+{
+    __shared__ uint32_t n_listed;
+    const edge_list edges = edges_of_block(f, n_dirs);
+    if (edges.n == 0) return;
+    if (threadIdx.x == 0) n_listed = 0;
+    __syncthreads();
+    for (uint32_t first = 0; first < edges.n; first += QFZ_FILTER_THREADS) {
+        const uint32_t i = first + threadIdx.x;
+        const uint32_t entry = i < edges.n ? edges.at(i) & ~(uint32_t)MAY_BE_FIRST : 0;
+        live_edge edge;
+        const bool is_live =
+            i < edges.n && read_edge(f, reader, n_dirs, !edges.is_all, entry, &edge);
+        const bool may_be_first = is_live && offer(f, edge);
+        if (edges.is_all) continue;
+        __syncthreads();
+        append(edges.listed, &n_listed, is_live, may_be_first ? entry | MAY_BE_FIRST : entry);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && !edges.is_all) f.d_n_edges[blockIdx.x] = n_listed;
+}
+
+static QFZ_DEVICE void refine(const qfz_gpu_filter &f, const end_of_way &to,
+                              const qfz_filter_place &place)
+{
+    if (to.is(QFZ_FILTER_LIVE) && f.d_first[to.root] == place.high)
+        qfz_lower(&f.d_first_low[to.root], place.low);
+}
+
+template <typename T>
+static QFZ_DEVICE void refine_edges(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
+                                    int n_dirs)
+{
+    const edge_list edges = edges_of_block(f, n_dirs);
+    for (uint32_t i = threadIdx.x; i < edges.n; i += QFZ_FILTER_THREADS) {
+        const uint32_t entry = edges.at(i);
+        live_edge edge;
+        if (!(entry & MAY_BE_FIRST) || !read_edge(f, reader, n_dirs, !edges.is_all, entry, &edge))
+            continue;
+        refine(f, edge.ends.a, edge.place);
+        refine(f, edge.ends.b, edge.place);
+    }
+}
+
+/* ---- Masses ---------------------------------------------------------------------------------- */
+
+/* For masses whose sum may have more than 64 bits. */
+static QFZ_APART void add_great_mass(unsigned long long *sum, unsigned long long mass,
+                                     unsigned long long least)
+{
+    if (atomicAdd(sum, mass) > UINT64_MAX - mass) atomicMax(sum, least);
+}
+
+/* What waits at a pixel becomes a part of the weight of the root; at an open root in the end, it is
+ * no event of its own any more.  A plain store between atomic operations nearby takes ten times as
+ * long. */
+static QFZ_DEVICE void arrive(const qfz_gpu_filter &f, uint32_t root, uint32_t p)
+{
+    unsigned long long *const masses = reinterpret_cast<unsigned long long *>(f.d_mass);
+    const unsigned long long mass = f.is_open_ring ? atomicExch(&masses[p], 0ull) : masses[p];
+    if (f.least > UINT32_MAX)
+        add_great_mass(&masses[root], mass, f.least);
+    else
+        atomicAdd(&masses[root], mass);
+}
+
+/* Calls waits(pixel) for what the block lists as waiting, and lists that anew for which it is
+ * true. */
+template <typename WAITS>
+static QFZ_DEVICE void list_waiting(const qfz_gpu_filter &f, uint32_t block, const WAITS &waits)
+{
+    __shared__ uint32_t n_listed;
+    const uint2 n = f.d_n_growing[block];
+    if (n.x == n.y) return;
+    __syncthreads(); /* n_listed of another block has been read */
+    if (threadIdx.x == 0) n_listed = n.y;
+    __syncthreads();
+    uint32_t *const growing = growing_of(f, block);
+    for (uint32_t first = n.y; first < n.x; first += QFZ_FILTER_THREADS) {
+        const bool has = first + threadIdx.x < n.x;
+        const uint32_t p = has ? growing[first + threadIdx.x] : QFZ_NONE;
+        const bool stays = has && waits(p);
+        __syncthreads(); /* what is overwritten has been read */
+        append(growing, &n_listed, stays, p);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) f.d_n_growing[block].x = n_listed;
+}
+
+/* Weighs what arrives before first edges, as their higher half says.  Where it does not say, which
+ * hardly ever happens, the lower half is awaited. */
+template <typename T>
+static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
+    k_refine(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs)
+{
+    refine_edges(f, reader, n_dirs);
+    list_waiting(f, blockIdx.x, [&](uint32_t p) {
+        const unsigned long long arrival = f.d_first[p]; /* while the way is looked for */
+        const end_of_way to = find_shortening(f, p);
+        if (!to.is(QFZ_FILTER_LIVE)) return false;
+        const unsigned long long first = f.d_first[to.root];
+        if (arrival < first) arrive(f, to.root, p);
+        if (arrival == first) f.d_count[QFZ_FILTER_N_WAITING] = 1;
+        return arrival >= first;
+    });
+}
+
+static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
+    k_weigh(qfz_gpu_filter f, uint32_t n_blocks)
+{
+    if (f.d_count[QFZ_FILTER_N_WAITING] == 0) return;
+    for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x)
+        list_waiting(f, block, [&](uint32_t p) {
+            const uint32_t root = find(f, p).root;
+            const bool arrives =
+                qfz_filter_is_before(qfz_filter_first(f, p), qfz_filter_first(f, root));
+            if (arrives) arrive(f, root, p);
+            return !arrives;
+        });
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -326,23 +446,24 @@ qfz_status qfz_gpu_filter_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 {
     QFZ_TRY(qfz_launch(gpu, k_clear, dim3(1), dim3(QFZ_FILTER_COUNTERS), 0, *filter));
     QFZ_TRY(qfz_gpu_fill(gpu, filter->d_zeroed, 0, ((int64_t)filter->h * filter->w + 3) / 4));
-    if (qfz_filter_has_blocks(gpu, edges, filter)) return qfz_filter_blocks(gpu, edges, filter);
-    return qfz_launch(gpu, k_begin, all_blocks(filter), dim3(QFZ_FILTER_THREADS), 0, *filter,
-                      edges->d_valid);
+    if (!qfz_filter_has_blocks(gpu, edges, filter))
+        return qfz_launch(gpu, k_begin, all_blocks(filter), dim3(QFZ_FILTER_THREADS), 0, *filter,
+                          edges->d_valid);
+    QFZ_TRY(qfz_filter_blocks(gpu, edges, filter));
+    return qfz_launch(gpu, k_pair, all_blocks(filter), dim3(ROOT_THREADS), 0, *filter);
 }
 
 template <typename T>
 static qfz_status launch_round(qfz_gpu *gpu, const qfz_gpu_filter *f,
-                               const qfz_edge_reader<T> &reader, int n_sides)
+                               const qfz_edge_reader<T> &reader, int n_dirs)
 {
-    const dim3 grid = all_blocks(f), block(QFZ_FILTER_THREADS);
-    QFZ_TRY(qfz_launch(gpu, k_pair, grid, block, 0, *f));
-    QFZ_TRY(qfz_launch(gpu, k_hang, grid, block, 0, *f));
-    QFZ_TRY(qfz_launch(gpu, k_settle, grid, block, 0, *f));
-    QFZ_TRY(qfz_launch(gpu, k_offer<T>, grid, block, 0, *f, reader, n_sides));
-    QFZ_TRY(qfz_launch(gpu, k_refine<T>, grid, block, 0, *f, reader));
-    QFZ_TRY(qfz_launch(gpu, k_weigh, grid, block, 0, *f));
-    return qfz_launch(gpu, k_pick, grid, block, 0, *f);
+    const dim3 grid = all_blocks(f), block(QFZ_FILTER_THREADS), of_roots(ROOT_THREADS);
+    QFZ_TRY(qfz_launch(gpu, k_hang, grid, of_roots, 0, *f));
+    QFZ_TRY(qfz_launch(gpu, k_offer<T>, grid, block, 0, *f, reader, n_dirs));
+    QFZ_TRY(qfz_launch(gpu, k_refine<T>, grid, block, 0, *f, reader, n_dirs));
+    QFZ_TRY(
+        qfz_launch(gpu, k_weigh, qfz_filter_grid(gpu, (int64_t)f->h * f->w), block, 0, *f, grid.x));
+    return qfz_launch(gpu, k_pick, grid, of_roots, 0, *f);
 }
 
 qfz_status qfz_gpu_filter_round(qfz_gpu *gpu, const qfz_gpu_edges *edges,
@@ -350,6 +471,6 @@ qfz_status qfz_gpu_filter_round(qfz_gpu *gpu, const qfz_gpu_edges *edges,
 {
     *d_picked = filter->d_count + QFZ_FILTER_N_PICKS;
     return qfz_filter_with_reader(edges, [=](const auto &reader) {
-        return launch_round(gpu, filter, reader, edges->connectivity);
+        return launch_round(gpu, filter, reader, edges->connectivity / 2);
     });
 }
