@@ -157,7 +157,7 @@ template <typename WORK> static QFZ_DEVICE void store_leaving(const WORK &w)
     if (threadIdx.x == 0) w.f.d_n_growing[blockIdx.x] = make_uint2(n_roots + m.n_waiting, n_roots);
 }
 
-/* Lists the edges of clusters that grow on. */
+/* Lists the other edges of clusters that grow on. */
 template <int N, typename WORK>
 static QFZ_DEVICE void store_edges(const WORK &w, own_edges<N> *edges)
 {
@@ -170,16 +170,12 @@ static QFZ_DEVICE void store_edges(const WORK &w, own_edges<N> *edges)
             edges->key[k] = NO_KEY;
     }
     uint32_t at = qfz_take(&w.m.n_left, n);
-    uint16_t *const list = w.f.d_edges + (int64_t)blockIdx.x * QFZ_FILTER_BLOCK_EDGES;
-    QFZ_EACH (k, own_edges<N>::COUNT) {
-        if (edges->key[k] == NO_KEY) continue;
-        if (at < QFZ_FILTER_BLOCK_EDGES) list[at] = (uint16_t)(edges->number[k] >> TO_BITS);
-        at++;
-    }
+    QFZ_EACH (k, own_edges<N>::COUNT)
+        if (edges->key[k] != NO_KEY) leave_edge(w, at++, edges->number[k] >> TO_BITS);
     __syncthreads();
     if (threadIdx.x == 0)
         w.f.d_n_edges[blockIdx.x] =
-            w.m.n_left <= QFZ_FILTER_BLOCK_EDGES ? w.m.n_left : QFZ_FILTER_ALL_EDGES;
+            w.m.n_left <= QFZ_FILTER_BLOCK_PX ? w.m.n_left : QFZ_FILTER_ALL_EDGES;
 }
 
 /* ---- The kernel ------------------------------------------------------------------------------ */

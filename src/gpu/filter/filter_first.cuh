@@ -337,21 +337,15 @@ template <int N, typename WORK> static QFZ_DEVICE void flatten(const WORK &w, ow
 
 /* ---- Edges between clusters ------------------------------------------------------------------ */
 
-/* True for the words of the ends of an edge that a cluster may need, here or in the tile. */
-static QFZ_DEVICE bool is_needed(uint32_t a, uint32_t b)
-{
-    return a != b && (a & b & DONE) == 0;
-}
-
-/* Calls use(i, d, word of the first end, word of the second) for each edge of this thread that a
- * cluster may need. */
+/* Calls use(i, d, word of the first end, word of the second) for each edge of this thread that may
+ * be in the forest and is not inside a cluster. */
 template <int N, typename WORK, typename USE>
 static QFZ_DEVICE void each_edge(const WORK &w, const own_keys<N> &keys, const USE &use)
 {
     const uint16_t *const word = w.m.word + w.own(0);
     uint32_t left = word[0], right = word[1];
     const auto offer = [&](int i, int d, uint32_t a, uint32_t b) {
-        if (keys[i][d] != NO_KEY && is_needed(a, b)) use(i, d, a, b);
+        if (keys[i][d] != NO_KEY && a != b) use(i, d, a, b);
     };
     QFZ_EACH (i, block_shape<N>::OWN) {
         const uint32_t below = word[(i + 1) * SIDE], beyond = word[(i + 1) * SIDE + 1];
@@ -366,18 +360,34 @@ static QFZ_DEVICE void each_edge(const WORK &w, const own_keys<N> &keys, const U
     }
 }
 
-/* False if clusters or edges do not fit. */
+/* Lists an edge for the rounds of the tile, as far as there is room. */
+template <typename WORK>
+static QFZ_DEVICE void leave_edge(const WORK &w, uint32_t at, uint32_t number)
+{
+    if (at < QFZ_FILTER_BLOCK_PX)
+        w.f.d_edges[(int64_t)blockIdx.x * QFZ_FILTER_BLOCK_PX + at] = (uint16_t)number;
+}
+
+/* Edges of clusters that grow in the block.  Those of clusters that only grow outside, which are
+ * few, are listed for the tile at once.  False if clusters or edges do not fit. */
 template <int N, typename WORK>
 static QFZ_DEVICE bool list_edges(const WORK &w, const own_keys<N> &keys)
 {
     auto &listed = w.m.graph.listed;
     uint32_t n = 0;
-    each_edge<N>(w, keys, [&](int, int, uint32_t, uint32_t) { n++; });
+    each_edge<N>(w, keys, [&](int, int, uint32_t a, uint32_t b) {
+        if ((a | b) & LIVE) n++;
+    });
     uint32_t at = qfz_take(&w.m.n_edges, n);
     each_edge<N>(w, keys, [&](int i, int d, uint32_t a, uint32_t b) {
+        const uint32_t number = w.own(i) * block_shape<N>::DIRS + (uint32_t)d;
+        if (!((a | b) & LIVE)) {
+            if ((a | b) & LEAVES) leave_edge(w, atomicAdd(&w.m.n_left, 1), number);
+            return;
+        }
         if (at < WORK::shape::EDGES) {
             listed.key[at] = keys[i][d];
-            listed.number[at] = (uint16_t)(w.own(i) * block_shape<N>::DIRS + (uint32_t)d);
+            listed.number[at] = (uint16_t)number;
             listed.from[at] = (uint16_t)a;
             listed.to[at] = (uint16_t)b;
         }

@@ -18,6 +18,12 @@ template <typename WORK> static QFZ_DEVICE uint32_t root_of(const WORK &w, uint3
     return word & LIVE ? w.m.graph.root[word & NUMBER] : word;
 }
 
+/* True for the words of the ends of an edge that a cluster may need, here or in the tile. */
+static QFZ_DEVICE bool is_needed(uint32_t a, uint32_t b)
+{
+    return a != b && (a & b & DONE) == 0;
+}
+
 template <int N, typename WORK> static QFZ_DEVICE void choose(const WORK &w, own_edges<N> *edges)
 {
     auto &g = w.m.graph;

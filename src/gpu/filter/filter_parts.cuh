@@ -14,10 +14,9 @@
 enum {
     QFZ_FILTER_THREADS = 256,
     QFZ_FILTER_BLOCK = 63,
-    QFZ_FILTER_BLOCK_PX = QFZ_FILTER_BLOCK * QFZ_FILTER_BLOCK,
-    QFZ_FILTER_SIDE = QFZ_FILTER_BLOCK + 1, /* quads, below */
-    QFZ_FILTER_QUADS = QFZ_FILTER_SIDE * QFZ_FILTER_SIDE,
-    QFZ_FILTER_BLOCK_EDGES = QFZ_FILTER_BLOCK_PX /* of a block in d_edges */
+    QFZ_FILTER_BLOCK_PX = QFZ_FILTER_BLOCK * QFZ_FILTER_BLOCK, /* also the room of its lists */
+    QFZ_FILTER_SIDE = QFZ_FILTER_BLOCK + 1,                    /* quads, below */
+    QFZ_FILTER_QUADS = QFZ_FILTER_SIDE * QFZ_FILTER_SIDE
 };
 
 /* In d_n_edges: the edges of all quads, which are not listed. */

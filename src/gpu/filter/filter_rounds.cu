@@ -31,7 +31,7 @@ void qfz_gpu_filter_take(qfz_carve *carve, int32_t h, int32_t w, qfz_gpu_filter 
     qfz_carve_take(carve, &filter->d_side, 4 * n_words);
     filter->root_room = n_words;
     qfz_carve_take(carve, &filter->d_roots, filter->root_room);
-    qfz_carve_take(&edges, &filter->d_edges, n_blocks * QFZ_FILTER_BLOCK_EDGES);
+    qfz_carve_take(&edges, &filter->d_edges, n_blocks * QFZ_FILTER_BLOCK_PX);
     if (carve->used < edges.used) carve->used = edges.used;
     qfz_carve_take(carve, &filter->d_count, QFZ_FILTER_COUNTERS);
     qfz_carve_take(carve, &filter->d_ring_first, n_ring);
@@ -120,12 +120,12 @@ template <typename USE> static QFZ_DEVICE void each_root(const qfz_gpu_filter &f
         use(growing_of(f, blockIdx.x)[i]);
 }
 
-/* Appends `of_lane` of each lane that has one to a list. */
+/* Appends `of_lane` of each lane that has one to a list, as far as there is room. */
 template <typename ITEM>
 static QFZ_DEVICE void append(ITEM *list, uint32_t *n, bool has, uint32_t of_lane)
 {
     const uint32_t at = qfz_take_one(n, has);
-    if (has) list[at] = (ITEM)of_lane;
+    if (has && at < QFZ_FILTER_BLOCK_PX) list[at] = (ITEM)of_lane;
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
@@ -168,12 +168,20 @@ static QFZ_DEVICE uint32_t picked(const qfz_gpu_filter &f, uint32_t p,
     return picks | QFZ_FILTER_STAYS | (own < f.least - mass ? QFZ_FILTER_LIVE : 0u);
 }
 
+/* The first edge of a root, read at once and not where it is used, so that the read does not wait
+ * for that of d_up. */
+static QFZ_DEVICE qfz_filter_place read_first(const qfz_gpu_filter &f, uint32_t p)
+{
+    return {*static_cast<volatile unsigned long long *>(f.d_first + p),
+            *static_cast<volatile uint32_t *>(f.d_first_low + p)};
+}
+
 /* After blocks, whose clusters have picked edges without a look at other blocks. */
 static __global__ void __launch_bounds__(ROOT_THREADS) k_pair(qfz_gpu_filter f)
 {
     each_root(f, [&](uint32_t p) {
+        const qfz_filter_place first = read_first(f, p);
         const uint32_t up = f.d_up[p];
-        const qfz_filter_place first = qfz_filter_first(f, p);
         if (up & QFZ_FILTER_PICKED) f.d_up[p] = picked(f, p, first, qfz_filter_ends_of(f, first));
     });
 }
@@ -202,8 +210,8 @@ static __global__ void __launch_bounds__(ROOT_THREADS) k_pick(qfz_gpu_filter f)
  * on another one already, so may this one. */
 static QFZ_DEVICE bool hang(const qfz_gpu_filter &f, uint32_t p)
 {
+    const qfz_filter_place first = read_first(f, p);
     const uint32_t up = f.d_up[p];
-    const qfz_filter_place first = qfz_filter_first(f, p);
     if ((up & QFZ_FILTER_PICKED) && !(up & QFZ_FILTER_STAYS)) {
         f.d_up[p] = beyond(f, p, qfz_filter_ends_of(f, first)).root;
         return false;
@@ -261,7 +269,7 @@ static QFZ_DEVICE edge_list edges_of_block(const qfz_gpu_filter &f, int n_dirs)
 {
     const uint32_t n = f.d_n_edges[blockIdx.x];
     const bool is_all = n == QFZ_FILTER_ALL_EDGES;
-    return {f.d_edges + (int64_t)blockIdx.x * QFZ_FILTER_BLOCK_EDGES,
+    return {f.d_edges + (int64_t)blockIdx.x * QFZ_FILTER_BLOCK_PX,
             is_all ? (uint32_t)(QFZ_FILTER_QUADS * n_dirs) : n, is_all};
 }
 
@@ -310,7 +318,7 @@ static QFZ_DEVICE bool offer(const qfz_gpu_filter &f, const live_edge &edge)
     return high <= of_a || high <= of_b;
 }
 
-/* Offers edges to the clusters at their ends, and lists them anew. */
+/* Offers edges to the clusters at their ends, and lists them anew, or for the first time. */
 template <typename T>
 static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     k_offer(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs)
@@ -327,12 +335,12 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
         const bool is_live =
             i < edges.n && read_edge(f, reader, n_dirs, !edges.is_all, entry, &edge);
         const bool may_be_first = is_live && offer(f, edge);
-        if (edges.is_all) continue;
-        __syncthreads();
+        __syncthreads(); /* what is overwritten has been read */
         append(edges.listed, &n_listed, is_live, may_be_first ? entry | MAY_BE_FIRST : entry);
     }
     __syncthreads();
-    if (threadIdx.x == 0 && !edges.is_all) f.d_n_edges[blockIdx.x] = n_listed;
+    if (threadIdx.x == 0)
+        f.d_n_edges[blockIdx.x] = n_listed <= QFZ_FILTER_BLOCK_PX ? n_listed : QFZ_FILTER_ALL_EDGES;
 }
 
 static QFZ_DEVICE void refine(const qfz_gpu_filter &f, const end_of_way &to,
