@@ -387,27 +387,33 @@ typedef struct pass {
     bool has_zero; /* at_zero is not zero everywhere */
 } pass;
 
-static void add_link(const pass *p, const item *from, uint32_t a, uint32_t b)
+static void add_link(qfz_links *links, const item *from, uint32_t u, uint32_t v)
 {
-    qfz_links *const links = p->out->links;
-    links->u[links->n] = p->out->mark[a];
-    links->v[links->n] = p->out->mark[b];
+    links->u[links->n] = u;
+    links->v[links->n] = v;
     links->level[links->n] = from->level;
     links->position[links->n++] = from->position;
 }
 
-static qfz_status add_event(const pass *p, const item *from, uint32_t a, uint64_t mass,
+static qfz_status add_event(qfz_masses *masses, const item *from, uint32_t at, uint64_t mass,
                             qfz_error *err)
 {
-    const qfz_filter_outside *const out = p->out;
-    qfz_masses *const masses = out->masses;
-    if (out->n_full > 0 && masses->n == out->n_full) QFZ_TRY(out->full(out->full_arg, masses, err));
     QFZ_TRY(qfz_masses_reserve(masses, masses->n + 1, err));
-    masses->at[masses->n] = out->mark[a];
+    masses->at[masses->n] = at;
     masses->level[masses->n] = from->level;
     masses->position[masses->n] = from->position;
     masses->mass[masses->n++] = mass;
     return QFZ_OK;
+}
+
+/* An event of the component a; full() takes those before if they are many. */
+static qfz_status report_event(const pass *p, const item *from, uint32_t a, uint64_t mass,
+                               qfz_error *err)
+{
+    const qfz_filter_outside *const out = p->out;
+    if (out->n_full > 0 && out->masses->n == out->n_full)
+        QFZ_TRY(out->full(out->full_arg, out->masses, err));
+    return add_event(out->masses, from, out->mark[a], mass, err);
 }
 
 /* All that a component takes in at level 0 is one event: within level 0 the order does not
@@ -419,7 +425,7 @@ static qfz_status end_zero(pass *p, qfz_error *err)
     p->has_zero = false;
     for (uint32_t v = 0; v < p->sets->n; v++) {
         if (at_zero[v] == 0) continue;
-        QFZ_TRY(add_event(p, &zero, v, at_zero[v], err));
+        QFZ_TRY(report_event(p, &zero, v, at_zero[v], err));
         at_zero[v] = 0;
     }
     return QFZ_OK;
@@ -429,7 +435,7 @@ static qfz_status end_zero(pass *p, qfz_error *err)
 static qfz_status take_in(pass *p, const item *from, uint32_t a, uint64_t mass, qfz_error *err)
 {
     uint64_t *const at_zero = p->out->at_zero;
-    if (from->level > 0) return add_event(p, from, a, mass, err);
+    if (from->level > 0) return report_event(p, from, a, mass, err);
     at_zero[a] = qfz_filter_sum(at_zero[a], mass, p->least);
     p->has_zero = true;
     return QFZ_OK;
@@ -481,7 +487,7 @@ static qfz_status add_item(pass *p, const item *from, qfz_error *err)
     const ends e = ends_of(p, from);
     if (e.a == e.b) return QFZ_OK;
     if (e.are_open) {
-        add_link(p, from, e.a, e.b);
+        add_link(p->out->links, from, p->out->mark[e.a], p->out->mark[e.b]);
         join_zero(p, &e);
     } else if (p->out->mark[e.a] != QFZ_NONE && p->sets->weight[e.a] < p->least && e.mass > 0) {
         QFZ_TRY(take_in(p, from, e.a, e.mass, err));
@@ -504,40 +510,94 @@ qfz_status qfz_filter_summarise(const qfz_filter_items *items, qfz_filter_sets *
     return p.has_zero ? end_zero(&p, err) : QFZ_OK;
 }
 
-/* The box of the marks has the item. */
-static bool is_silent(const pass *p, const item *from)
+/* ---- The members of a group as their outsides need them, all in one pass: they have the same
+ * components. */
+
+/* By member: the mark of a component. */
+typedef struct marks {
+    uint32_t of[QFZ_FILTER_LISTS];
+} marks;
+
+/* An item that joins the components a and b, or the event of component a, whose b is QFZ_NONE. */
+typedef struct joining {
+    const item *from;
+    uint32_t a, b;
+    uint64_t weight, mass; /* of a, and what it takes in */
+    uint64_t joined;
+} joining;
+
+static bool has_item(const qfz_filter_member *member, int m, const item *from)
 {
-    const qfz_filter_outside *const out = p->out;
-    return from->list < 0 ? from->number >= out->silent_first && from->number < out->silent_end
-                          : from->list == out->silent_list;
+    return from->list < 0 ? from->number >= member->first_item && from->number < member->end_item
+                          : from->list == m;
 }
 
-/* The box sees by itself that a component takes in one that weighs `least`: if an event came first,
- * the edge between the two would seem to join two that do. */
-static qfz_status weigh_item(const pass *p, const item *from, qfz_error *err)
+/* A member sees by itself that a component takes in one that weighs `least`: if an event came
+ * first, the edge between the two would seem to join two that do. */
+static qfz_status weigh_for(const qfz_filter_member *member, int m, const joining *j,
+                            const marks *mark, uint64_t least, qfz_error *err)
 {
-    const ends e = ends_of(p, from);
-    const uint64_t *const weight = p->sets->weight;
-    const bool is_own = is_silent(p, from);
-    if (e.a == e.b) return QFZ_OK;
-    const bool was_light = weight[e.a] < p->least && !(e.are_open && e.mass == p->least);
-    const bool is_seen = is_own && !e.are_open && e.mass == p->least;
-    if (e.are_open && !is_own) add_link(p, from, e.a, e.b);
-    join_ends(p, &e);
-    if (p->out->mark[e.a] == QFZ_NONE || !was_light || weight[e.a] < p->least || is_seen)
-        return QFZ_OK;
-    return add_event(p, from, e.a, p->least, err);
+    const uint32_t at_a = mark[j->a].of[m], at_b = j->b == QFZ_NONE ? QFZ_NONE : mark[j->b].of[m];
+    const bool of_a = at_a != QFZ_NONE, are_open = of_a && at_b != QFZ_NONE;
+    if (!of_a && at_b == QFZ_NONE) return QFZ_OK;
+    const uint64_t weight = of_a ? j->weight : j->mass, mass = of_a ? j->mass : j->weight;
+    const bool is_own = has_item(member, m, j->from);
+    const bool was_light = weight < least && !(are_open && mass == least);
+    const bool is_seen = is_own && !are_open && mass == least;
+    if (are_open && !is_own) add_link(member->links, j->from, at_a, at_b);
+    if (!was_light || j->joined < least || is_seen) return QFZ_OK;
+    return add_event(member->masses, j->from, of_a ? at_a : at_b, least, err);
 }
 
-qfz_status qfz_filter_find_exterior(const qfz_filter_items *items, qfz_filter_sets *sets,
-                                    uint64_t least, const qfz_filter_outside *outside,
-                                    qfz_error *err)
+static void join_marks(const joining *j, marks *mark)
 {
-    const pass p = {.sets = sets, .least = least, .out = outside};
-    cursor c = start(items);
-    item from;
-    reset(sets);
-    while (next(&c, &from))
-        QFZ_TRY(weigh_item(&p, &from, err));
+    for (int m = 0; m < QFZ_FILTER_LISTS; m++)
+        if (mark[j->a].of[m] == QFZ_NONE) mark[j->a].of[m] = mark[j->b].of[m];
+}
+
+static qfz_status start_marks(const qfz_filter_member *members, int n_members, uint32_t n,
+                              marks **mark, qfz_error *err)
+{
+    QFZ_TRY(qfz_alloc_large((void **)mark, n, sizeof **mark, err));
+    memset(*mark, 0xff, n * sizeof **mark);
+    for (int m = 0; m < n_members; m++)
+        for (uint32_t v = members[m].first; v < members[m].end; v++)
+            (*mark)[v].of[m] = v - members[m].first;
     return QFZ_OK;
+}
+
+qfz_status qfz_filter_find_exteriors(const qfz_filter_items *items, qfz_filter_sets *sets,
+                                     uint64_t least, const qfz_filter_member *members,
+                                     int n_members, uint8_t *found, qfz_error *err)
+{
+    cursor c = start(items);
+    item e;
+    marks *mark = NULL;
+    qfz_status st;
+    QFZ_TRY(start_marks(members, n_members, sets->n, &mark, err));
+    reset(sets);
+    while (next(&c, &e)) {
+        const bool is_event = e.v == QFZ_NONE;
+        joining j = {.from = &e,
+                     .a = qfz_filter_root(sets->up, e.u),
+                     .b = is_event ? QFZ_NONE : qfz_filter_root(sets->up, e.v)};
+        if (j.a == j.b) continue;
+        j.weight = sets->weight[j.a];
+        j.mass = is_event ? e.mass : sets->weight[j.b];
+        j.joined = qfz_filter_sum(j.weight, j.mass, least);
+        if (e.level > 0 && e.number != QFZ_NONE && (!is_event || e.mass == least))
+            found[e.number] =
+                j.weight < least || j.mass < least ? QFZ_FILTER_ZEROED : QFZ_FILTER_KEPT;
+        for (int m = 0; m < n_members; m++)
+            QFZ_TRY_OR(st, cleanup, weigh_for(&members[m], m, &j, mark, least, err));
+        sets->weight[j.a] = j.joined;
+        if (is_event) continue;
+        sets->up[j.b] = j.a;
+        join_marks(&j, mark);
+    }
+    st = QFZ_OK;
+
+cleanup:
+    free(mark);
+    return st;
 }

@@ -135,10 +135,7 @@ typedef qfz_status (*qfz_filter_full)(void *arg, qfz_masses *masses, qfz_error *
  * has room for as many links as there are marks. */
 typedef struct qfz_filter_outside {
     uint32_t *mark;
-    uint64_t
-        *at_zero; /* summarise: working memory, zero for each vertex, and zero again afterwards */
-    uint32_t silent_first, silent_end; /* find_exterior */
-    int silent_list;
+    uint64_t *at_zero; /* working memory, zero for each vertex, and zero again afterwards */
     qfz_links *links;
     qfz_masses *masses;
     int64_t n_full; /* full() takes the events each time that there are so many; 0: never */
@@ -150,13 +147,22 @@ typedef struct qfz_filter_outside {
 qfz_status qfz_filter_summarise(const qfz_filter_items *items, qfz_filter_sets *sets,
                                 uint64_t least, const qfz_filter_outside *outside, qfz_error *err);
 
-/* The graph as the box of the marked vertices needs it, whose items have the numbers silent_first
- * .. silent_end - 1: these count, but are not repeated.  The graph has everything, so it shows when
- * the component of a mark comes to weigh `least`.  One event of this mass says so, after the item
- * of the same place; there are at most as many as marks. */
-qfz_status qfz_filter_find_exterior(const qfz_filter_items *items, qfz_filter_sets *sets,
-                                    uint64_t least, const qfz_filter_outside *outside,
-                                    qfz_error *err);
+/* A member of a group of boxes.  Its ring pixels are the vertices first .. end - 1, and it has the
+ * items first_item .. end_item - 1 and the list of events of its number. */
+typedef struct qfz_filter_member {
+    uint32_t first, end;
+    uint32_t first_item, end_item;
+    qfz_links *links; /* found, as of qfz_filter_outside; with room for as many as ring pixels */
+    qfz_masses *masses;
+} qfz_filter_member;
+
+/* What qfz_filter_resolve() finds, and the graph as each member needs it, whose own items count,
+ * but are not repeated.  The graph has everything, so it shows when the component of a ring pixel
+ * comes to weigh `least`.  One event of this mass says so, after the item of the same place; there
+ * are at most as many as ring pixels. */
+qfz_status qfz_filter_find_exteriors(const qfz_filter_items *items, qfz_filter_sets *sets,
+                                     uint64_t least, const qfz_filter_member *members,
+                                     int n_members, uint8_t *found, qfz_error *err);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/parallel.h"
 #include "core/position.h"
 #include "core/filter.h"
 #include "stitch/solve.h"
@@ -124,16 +123,16 @@ static qfz_status start_sets(const qfz_group *group, qfz_filter_sets *sets, qfz_
     return QFZ_OK;
 }
 
-/* The vertices of a ring are marks: the i-th of n is vertex[i], or first + i if vertex is NULL. */
-static qfz_status mark_ring(const work *w, const uint32_t *vertex, uint32_t first, int64_t n,
-                            qfz_filter_sets *sets, qfz_filter_outside *outside, qfz_error *err)
+/* The vertices of the group's ring are marks. */
+static qfz_status mark_ring(const work *w, qfz_filter_sets *sets, qfz_filter_outside *outside,
+                            qfz_error *err)
 {
     QFZ_TRY(start_sets(w->group, sets, err));
-    QFZ_TRY(qfz_links_reserve_placed(outside->links, n, err));
+    QFZ_TRY(qfz_links_reserve_placed(outside->links, w->n_ring, err));
     QFZ_TRY(QFZ_NEW(&outside->mark, sets->n, err));
     memset(outside->mark, 0xff, sets->n * sizeof *outside->mark);
-    for (int64_t i = 0; i < n; i++)
-        outside->mark[vertex ? vertex[i] : first + i] = (uint32_t)i;
+    for (int64_t i = 0; i < w->n_ring; i++)
+        outside->mark[w->ring_vertex[i]] = (uint32_t)i;
     return QFZ_OK;
 }
 
@@ -148,7 +147,7 @@ static qfz_status summarise(const work *w, qfz_summary *summary, qfz_error *err)
     qfz_filter_sets sets = {0};
     pass p = {0};
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, mark_ring(w, w->ring_vertex, 0, w->n_ring, &sets, &outside, err));
+    QFZ_TRY_OR(st, cleanup, mark_ring(w, &sets, &outside, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&outside.at_zero, sets.n, err));
     QFZ_TRY_OR(st, cleanup, pass_open(w, &p, err));
     st = qfz_filter_summarise(&p.items, &sets, w->group->rule->min_mass, &outside, err);
@@ -178,52 +177,39 @@ cleanup:
 
 /* ------------------------------------------------------------------------------------------- down
  */
-static qfz_status find_own(const work *w, qfz_error *err)
+static qfz_status start_members(const work *w, qfz_filter_member *members, qfz_error *err)
 {
+    const qfz_group *const group = w->group;
+    for (int m = 0; m < group->n_members; m++) {
+        qfz_exterior *const e = &w->members[m];
+        QFZ_TRY(qfz_links_reserve_placed(&e->external, e->n_ring, err));
+        members[m] = (qfz_filter_member){.first = group->offset[m],
+                                         .end = group->offset[m] + (uint32_t)e->n_ring,
+                                         .first_item = w->first[m],
+                                         .end_item = w->first[m + 1],
+                                         .links = &e->external,
+                                         .masses = &e->masses};
+    }
+    return QFZ_OK;
+}
+
+static qfz_status find_exteriors(const work *w, qfz_error *err)
+{
+    const qfz_group *const group = w->group;
+    qfz_filter_member members[QFZ_GROUP_CHILDREN];
     qfz_filter_sets sets = {0};
     pass p = {0};
     qfz_status st;
-    QFZ_TRY_OR(st, cleanup, start_sets(w->group, &sets, err));
+    QFZ_TRY_OR(st, cleanup, start_members(w, members, err));
+    QFZ_TRY_OR(st, cleanup, start_sets(group, &sets, err));
     QFZ_TRY_OR(st, cleanup, pass_open(w, &p, err));
-    qfz_filter_resolve(&p.items, &sets, w->group->rule->min_mass, w->found);
+    st = qfz_filter_find_exteriors(&p.items, &sets, group->rule->min_mass, members,
+                                   group->n_members, w->found, err);
 
 cleanup:
     st = pass_close(&p, st);
     qfz_filter_sets_fini(&sets);
     return st;
-}
-
-/* The member has its own items. */
-static qfz_status find_exterior(const work *w, int m, qfz_error *err)
-{
-    qfz_exterior *const e = &w->members[m];
-    qfz_filter_outside outside = {.silent_first = w->first[m],
-                                  .silent_end = w->first[m + 1],
-                                  .silent_list = m,
-                                  .links = &e->external,
-                                  .masses = &e->masses};
-    qfz_filter_sets sets = {0};
-    pass p = {0};
-    qfz_status st;
-    QFZ_TRY_OR(st, cleanup,
-               mark_ring(w, NULL, w->group->offset[m], e->n_ring, &sets, &outside, err));
-    QFZ_TRY_OR(st, cleanup, pass_open(w, &p, err));
-    st = qfz_filter_find_exterior(&p.items, &sets, w->group->rule->min_mass, &outside, err);
-
-cleanup:
-    st = pass_close(&p, st);
-    qfz_filter_sets_fini(&sets);
-    free(outside.mark);
-    return st;
-}
-
-/* Items are independent passes over the whole graph: item 0 for the crossing edges, then one per
- * member. */
-static qfz_status find_item(void *arg, int64_t item, int worker, qfz_error *err)
-{
-    (void)worker;
-    const work *const w = arg;
-    return item == 0 ? find_own(w, err) : find_exterior(w, (int)item - 1, err);
 }
 
 static void put_zeroed(const work *w, uint32_t vertex, uint8_t bits)
@@ -286,9 +272,9 @@ static qfz_status down(const qfz_group *group, const qfz_exterior *own, qfz_exte
     QFZ_TRY_OR(st, cleanup, qfz_group_ring(group, &w.ring_vertex, &w.n_ring, err));
     QFZ_TRY_OR(st, cleanup, sort_items(&w, own, err));
     QFZ_TRY_OR(st, cleanup, QFZ_NEW_ZERO(&w.found, w.items.n, err));
-    st = qfz_parallel_within(group->n_threads, 1 + group->n_members, find_item, &w, err);
-    if (st == QFZ_OK) set_zeroed(&w);
-    if (st == QFZ_OK && group->rule->wants_forest) set_levels(&w);
+    QFZ_TRY_OR(st, cleanup, find_exteriors(&w, err));
+    set_zeroed(&w);
+    if (group->rule->wants_forest) set_levels(&w);
 
 cleanup:
     work_fini(&w);
