@@ -430,7 +430,7 @@ void qfz_lightest_finish(qfz_lightest *l)
     number[0] = next[0] = 0; /* the compiler cannot see that n > 0 */
     if (l->lonely) set_apart(l);
     for (int i = n; i % SOME != 0; i++)
-        l->up[i] = l->component[i] = 0; /* not a root, and known */
+        l->up[i] = 0; /* not a root */
     l->n_components = 1u + qfz_number_roots(l->up, l->level, n, UNKNOWN, number);
     for (int i = 2; i < STEPS; i += 2) {
         follow(l, number, n, next);
@@ -438,5 +438,7 @@ void qfz_lightest_finish(qfz_lightest *l)
     }
     follow(l, number, n, next);
     follow(l, next, n, l->component);
+    for (int i = n; i % SOME != 0; i++)
+        l->component[i] = 0; /* known */
     follow_rest(l->up, n, l->component);
 }

@@ -127,7 +127,7 @@ cleanup:
 static qfz_status start_exterior(qfz_exterior *exterior, int64_t n_ring, int n_dirs, qfz_error *err)
 {
     exterior->n_ring = n_ring;
-    QFZ_TRY(QFZ_NEW(&exterior->cross, n_ring * n_dirs, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&exterior->cross, n_ring * n_dirs, err)); /* goes to files as it is */
     QFZ_TRY(QFZ_NEW_ZERO(&exterior->cross_has, n_ring, err));
     return qfz_links_reserve(&exterior->external, n_ring, err);
 }
