@@ -322,7 +322,7 @@ static inline bool next(cursor *c, item *out)
 {
     const bool is_there = c->at < c->items->n;
     if (c->has_failed) return false;
-    if (is_there) *out = item_at(c->items, c->at);
+    *out = is_there ? item_at(c->items, c->at) : (item){0};
     const int list = c->items->n_lists > 0 ? first_list(c, is_there, out) : -1;
     if (list >= 0)
         pass_event(c, list);
