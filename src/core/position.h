@@ -12,11 +12,19 @@
 #include "core/host_device.h"
 #include "core/level.h"
 
-QFZ_HOST_AND_DEVICE uint64_t qfz_mix64(uint64_t z)
+QFZ_HOST_AND_DEVICE uint64_t qfz_mix64_begin(uint64_t z)
 {
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    return z ^ z >> 30;
+}
+QFZ_HOST_AND_DEVICE uint64_t qfz_mix64_end(uint64_t z)
+{
+    z *= UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
+}
+QFZ_HOST_AND_DEVICE uint64_t qfz_mix64(uint64_t z)
+{
+    return qfz_mix64_end(qfz_mix64_begin(z));
 }
 
 /* In a position, directions are counted right, below left, below, below right. */
@@ -27,11 +35,22 @@ QFZ_HOST_AND_DEVICE uint32_t qfz_position_number(uint32_t dir)
     return numbers >> 2 * dir & 3;
 }
 
-/* The position of the edge that starts from pixel (y, x) of the raster in direction dir (level.h).
- * Rasters have at most 2^30 rows and 2^32 columns. */
+/* What the positions of the edges that start from pixel (y, x) of the raster share.  Rasters have
+ * at most 2^30 rows and 2^32 columns. */
+QFZ_HOST_AND_DEVICE uint64_t qfz_position_of_px(int64_t y, int64_t x)
+{
+    return qfz_mix64_begin((uint64_t)y << 34 | (uint64_t)x << 2);
+}
+
+/* The position of the edge in direction dir (level.h). */
+QFZ_HOST_AND_DEVICE uint64_t qfz_position_from(uint64_t of_px, int dir)
+{
+    return qfz_mix64_end(of_px ^ qfz_position_number((uint32_t)dir));
+}
+
 QFZ_HOST_AND_DEVICE uint64_t qfz_position(int64_t y, int64_t x, int dir)
 {
-    return qfz_mix64((uint64_t)y << 34 | (uint64_t)x << 2 | qfz_position_number((uint32_t)dir));
+    return qfz_position_from(qfz_position_of_px(y, x), dir);
 }
 
 /* The inverse of qfz_mix64(). */

@@ -46,32 +46,36 @@ template <typename WORK> static QFZ_DEVICE void store_marks(const WORK &w)
     }
 }
 
-/* A pixel's arrival at the root of its cluster, or the first edge of the root. */
+/* The arrival of a pixel, or of a cluster whose root the pixel was, at the root of its cluster, or
+ * the first edge of the root. */
 struct arrival {
-    uint32_t key, edge, mass;
+    uint32_t edge, mass;
 };
 
+template <typename WORK> static QFZ_DEVICE arrival arrival_of_cluster(const WORK &w, uint32_t c)
+{
+    return {w.m.graph.edge[c], w.m.graph.mass[c]};
+}
+
+template <typename WORK>
+static QFZ_DEVICE arrival arrival_of_px(const WORK &w, uint32_t quad, uint32_t side)
+{
+    return {edge_of<WORK>(quad, side), w.mass(quad)};
+}
+
+/* Of any pixel: it may have arrived at the root of a cluster, with which it arrives then. */
 template <typename WORK>
 static QFZ_DEVICE arrival arrival_of(const WORK &w, uint32_t quad, uint32_t side)
 {
     const auto &g = w.m.graph;
-    const uint32_t word = w.m.word[quad], c = word & NUMBER, edge = edge_of<WORK>(quad, side);
-    const arrival alone = {g.first[quad], edge, w.mass(quad)};
+    const uint32_t word = w.m.word[quad], c = word & NUMBER;
+    const arrival alone = arrival_of_px(w, quad, side);
     if (!(word & LIVE)) return alone;
-    if (g.cell[c] == quad) return {g.key[c], g.edge[c], g.mass[c]};
+    const arrival with = arrival_of_cluster(w, c);
+    if (g.cell[c] == quad) return with;
     const bool is_of_root = g.cell[c] == (g.root[c] & NUMBER);
-    if (is_of_root || !arrives(w, alone.key, edge, c)) return alone;
-    return {g.key[c], g.edge[c], 0};
-}
-
-/* True if a pixel has mass that did not arrive at the root of its cluster, which has picked an
- * edge, before that edge. */
-template <typename WORK>
-static QFZ_DEVICE bool waits(const WORK &w, uint32_t quad, const arrival &with)
-{
-    const uint32_t cell = root_of(w, w.m.word[quad]) & NUMBER, root = w.m.word[cell];
-    if (with.mass == 0) return false;
-    return !(root & LIVE) || !arrives(w, with.key, with.edge, root & NUMBER);
+    if (is_of_root || with.edge == NO_EDGE || !w.is_before(alone.edge, with.edge)) return alone;
+    return {with.edge, 0};
 }
 
 template <typename WORK>
@@ -81,30 +85,59 @@ static QFZ_DEVICE void store_arrival(const WORK &w, uint32_t px, const arrival &
     w.f.d_mass[px] = with.mass;
 }
 
-/* Stores the root of each pixel, and lists those of clusters that grow on in the tile, roots from
- * the front and others from the back. */
+/* Entries of the list of what goes on: WAITS and the number of a cluster that waits; or a pixel
+ * that is a root, or waits, beside the side of its first edge. */
+enum { WAITS = 1 << 15 };
+
+/* Lists roots from the front, and what waits from the back. */
+template <typename WORK>
+static QFZ_DEVICE void list_leaving(const WORK &w, bool is_root, bool waits, uint32_t entry)
+{
+    const uint32_t front = qfz_take_one(&w.m.n_roots, is_root);
+    const uint32_t back = qfz_take_one(&w.m.n_others, waits);
+    if (is_root) w.m.graph.leaving[front] = (uint16_t)entry;
+    if (waits) w.m.graph.leaving[QUADS - 1 - back] = (uint16_t)entry;
+}
+
+/* Stores the root of each pixel, and lists those that go on in the tile. */
 template <int N, typename WORK>
 static QFZ_DEVICE void store_roots(const WORK &w, const own_quads<N> &own)
 {
     auto &m = w.m;
-    uint16_t *const leaving = m.graph.leaving;
+    const uint32_t waiting = own.waits | own.leaves;
 #pragma unroll 1
     for (int i = 0; i < block_shape<N>::OWN; i++) {
         const uint32_t quad = w.own(i), word = root_of(w, m.word[quad]), root = word & NUMBER;
         const uint32_t px = w.px_of(quad), side = side_at(own, i);
         const bool has = w.has(quad), is_root = root == quad;
         const bool leaves = has && (word & LEAVES) != 0;
-        const uint16_t entry = (uint16_t)(side * QUADS + quad);
-        const uint32_t front = qfz_take_one(&m.n_roots, leaves && is_root);
-        const uint32_t back = qfz_take_one(&m.n_others, leaves && !is_root);
-        if (leaves) leaving[is_root ? front : QUADS - 1 - back] = entry;
+        const bool waits = leaves && !is_root && (waiting >> i & 1) && w.mass(quad) > 0;
+        list_leaving(w, leaves && is_root, waits, side * QUADS + quad);
         if (!has) continue;
         w.f.d_up[px] =
             !is_root ? w.px_of(root) : QFZ_FILTER_ROOT | (leaves ? QFZ_FILTER_PICKED : 0u);
-        if (leaves) continue;
+        if (!w.f.is_open_ring || is_root) continue;
         const int2 at = w.at(root);
-        const bool is_open = w.f.is_open_ring && qfz_filter_is_on_ring(w.f, at.y, at.x);
-        if (is_open && !is_root) store_arrival(w, px, arrival_of(w, quad, side));
+        if (leaves)
+            w.f.d_mass[px] = 0; /* unless it waits: below */
+        else if (qfz_filter_is_on_ring(w.f, at.y, at.x))
+            store_arrival(w, px, arrival_of(w, quad, side));
+    }
+}
+
+/* Lists clusters that wait, or are a part of one that leaves with the mass that they have. */
+template <int N, typename WORK>
+static QFZ_DEVICE void list_clusters(const WORK &w, const own_quads<N> &own)
+{
+    const auto &g = w.m.graph;
+    const uint32_t n = w.m.n_clusters;
+    uint32_t bit = 1;
+    for (uint32_t first = 0; first < n; first += WORK::shape::THREADS, bit *= 2) {
+        const uint32_t c = first + threadIdx.x;
+        const uint32_t word = c < n ? g.root[c] : 0;
+        const bool waits = (word & LEAVES) && g.cell[c] != (word & NUMBER) && g.mass[c] > 0 &&
+                           !(own.counted & bit);
+        list_leaving(w, false, waits, WAITS | c);
     }
 }
 
@@ -127,51 +160,37 @@ static QFZ_DEVICE void store_alone(const WORK &w, const uint8_t *valid)
     w.f.d_n_edges[blockIdx.x] = QFZ_FILTER_ALL_EDGES;
 }
 
-/* Stores with which edges listed pixels arrive, and the list of roots and of what waits. */
+/* Stores the list, roots first, and with which edge each arrives. */
 template <typename WORK> static QFZ_DEVICE void store_leaving(const WORK &w)
 {
-    enum { THREADS = WORK::shape::THREADS };
-    auto &m = w.m;
-    const uint32_t n_roots = m.n_roots, n_others = m.n_others;
-    for (uint32_t i = threadIdx.x; i < n_roots; i += THREADS) {
-        const uint32_t entry = m.graph.leaving[i], px = w.px_of(entry % QUADS);
+    const auto &g = w.m.graph;
+    const uint32_t n_roots = w.m.n_roots, n = n_roots + w.m.n_others;
+    for (uint32_t i = threadIdx.x; i < n; i += WORK::shape::THREADS) {
+        const bool is_root = i < n_roots;
+        const uint32_t entry = g.leaving[is_root ? i : QUADS - 1 - (i - n_roots)];
+        const uint32_t quad = entry & WAITS ? g.cell[entry - WAITS] : entry % QUADS;
+        const uint32_t word = is_root ? w.m.word[quad] : 0, px = w.px_of(quad);
+        const bool is_cluster = (entry & WAITS) || (word & LIVE);
+        const arrival with =
+            is_cluster ? arrival_of_cluster(w, entry & WAITS ? entry - WAITS : word & NUMBER)
+                       : arrival_of_px(w, quad, entry / QUADS);
         w.growing()[i] = px;
-        store_arrival(w, px, arrival_of(w, entry % QUADS, entry / QUADS));
+        store_arrival(w, px, with);
     }
-    for (uint32_t first = 0; first < n_others; first += THREADS) {
-        const uint32_t i = first + threadIdx.x;
-        const uint32_t entry = i < n_others ? m.graph.leaving[QUADS - 1 - i] : 0;
-        const uint32_t quad = entry % QUADS, px = w.px_of(quad);
-        arrival with = {};
-        if (i < n_others) with = arrival_of(w, quad, entry / QUADS);
-        const bool is_listed = i < n_others && waits(w, quad, with);
-        const uint32_t at = n_roots + qfz_take_one(&m.n_waiting, is_listed);
-        if (is_listed) {
-            w.growing()[at] = px;
-            store_arrival(w, px, with);
-        } else if (i < n_others && w.f.is_open_ring) {
-            w.f.d_mass[px] = 0;
-        }
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) w.f.d_n_growing[blockIdx.x] = make_uint2(n_roots + m.n_waiting, n_roots);
+    if (threadIdx.x == 0) w.f.d_n_growing[blockIdx.x] = make_uint2(n, n_roots);
 }
 
 /* Lists the other edges of clusters that grow on. */
 template <int N, typename WORK>
-static QFZ_DEVICE void store_edges(const WORK &w, own_edges<N> *edges)
+static QFZ_DEVICE void store_edges(const WORK &w, const own_quads<N> &own)
 {
-    uint32_t n = 0;
-    QFZ_EACH (k, own_edges<N>::COUNT) {
-        if (edges->key[k] == NO_KEY) continue;
-        if (is_needed(root_of(w, edges->ends[k] >> 16), root_of(w, edges->ends[k] & TO)))
-            n++;
-        else
-            edges->key[k] = NO_KEY;
-    }
-    uint32_t at = qfz_take(&w.m.n_left, n);
-    QFZ_EACH (k, own_edges<N>::COUNT)
-        if (edges->key[k] != NO_KEY) leave_edge(w, at++, edges->number[k] >> TO_BITS);
+    const auto &listed = w.m.graph.listed;
+    each_listed<N>(own.n_edges, [&](bool has, uint32_t entry) {
+        const uint32_t ends = has ? listed.ends[entry] : 0;
+        const bool leaves = has && is_needed(root_of(w, ends >> 16), root_of(w, ends & TO));
+        const uint32_t at = qfz_take_one(&w.m.n_left, leaves);
+        if (leaves) leave_edge(w, at, listed.number[entry]);
+    });
     __syncthreads();
     if (threadIdx.x == 0)
         w.f.d_n_edges[blockIdx.x] =
@@ -186,15 +205,18 @@ static __global__ void __launch_bounds__(block_shape<N>::THREADS, block_shape<N>
 {
     QFZ_SHARED(block_memory<N>, m);
     const qfz_block_box box = qfz_filter_block_of(f, blockIdx.x);
-    const block_work<T, N> w = {*m, f, reader, box.y - 1, box.x - 1, n_level_bits};
+    const uint32_t key_of_1 = n_level_bits == 0                ? NO_KEY
+                              : n_level_bits > MOST_LEVEL_BITS ? KEYS_OF_0
+                                                               : 1u << (32 - n_level_bits);
+    const block_work<T, N> w = {*m, f, reader, box.y - 1, box.x - 1, n_level_bits, key_of_1};
     own_quads<N> own;
-    own_edges<N> edges;
-    begin(w, &own);
-    if (first_round(w, &own, &edges)) {
-        grow(w, &own, &edges);
-        store_edges(w, &edges);
+    begin<N>(w);
+    if (first_round(w, &own)) {
+        grow(w, &own);
+        store_edges(w, own);
         store_marks(w);
         store_roots(w, own);
+        list_clusters(w, own);
         __syncthreads();
         store_leaving(w);
     } else {

@@ -42,8 +42,7 @@ template <int N> struct block_shape {
         RESIDENT = N == 4 ? QFZ_SM_THREADS / THREADS : 2, /* thread blocks on a multiprocessor */
         OWN = QUADS / THREADS,
         CLUSTERS = 1408,
-        OWN_EDGES = N == 4 ? 5 : 10, /* listed edges of a thread */
-        EDGES = OWN_EDGES * THREADS
+        EDGES = (N == 4 ? 5 : 10) * THREADS
     };
 };
 
@@ -58,14 +57,11 @@ template <int N> struct block_graph {
     uint16_t next[CLUSTERS]; /* of a root, in a round: the same afterwards */
     uint16_t cell[CLUSTERS]; /* of its root */
     union {
-        struct { /* edges between clusters, until threads have got theirs */
-            uint32_t key[EDGES];
-            uint16_t number[EDGES], from[EDGES], to[EDGES]; /* from, to: words */
+        struct {                              /* edges between clusters, while these grow */
+            uint32_t key[EDGES], ends[EDGES]; /* words of both, the first one in the higher half */
+            uint16_t number[EDGES];
         } listed;
-        struct {
-            uint32_t first[QUADS];   /* of a pixel: the key of its first edge */
-            uint16_t leaving[QUADS]; /* side of the first edge * QUADS + pixel */
-        };
+        uint16_t leaving[QUADS]; /* then: what goes on in the tile (filter_block.cu) */
     };
 };
 
@@ -78,20 +74,13 @@ template <int N> struct block_memory {
     uint32_t marks[QUADS / 4]; /* a byte a quad; bit d: its edge d has filtered level 0 */
     uint16_t word[CELLS];      /* what the cell belonged to after the first round */
     uint32_t row_mass[SIDE];   /* of a pixel in the row */
-    bool row_is_light[SIDE];   /* its pixels may pick edges, but on the tile's left and right */
-    uint32_t n_clusters, n_edges, n_roots, n_others, n_waiting, n_left;
+    uint32_t light_rows[SIDE / QFZ_WARP]; /* a bit a row: its pixels may pick edges, but on the
+                                             tile's left and right */
+    uint32_t n_clusters, n_edges, n_roots, n_others, n_left;
 };
 
-/* A pixel, if there is a valid one, and its value in a band of 8 or 16 bits. */
-struct block_cell {
-    bool has;
-    uint32_t value;
-};
-
-/* A cell and its right neighbour. */
-struct block_cells {
-    block_cell left, right;
-};
+/* A cell without a valid pixel.  Other cells are values in a band of 8 or 16 bits, or 0. */
+static const uint32_t NO_CELL = 1u << 31;
 
 /* Where quad 0 is: pixel (y, x) of a tile that begins at (y0, x0). */
 struct block_origin {
@@ -125,6 +114,7 @@ template <typename T, int N> struct block_work {
     const qfz_gpu_filter &f;
     const qfz_edge_reader<T> &reader;
     int32_t y, x, n_level_bits;
+    uint32_t key_of_1; /* the least key of an edge whose level is above 0 */
 
     /* The i-th quad of this thread: those of a warp are neighbours in a row. */
     QFZ_DEVICE static uint32_t own(int i)
@@ -169,9 +159,8 @@ template <typename T, int N> struct block_work {
     }
 
     /* ---- Keys: of two edges, the later one does not have the smaller one */
-    QFZ_DEVICE uint32_t key_of(uint32_t level, int2 from, int d) const
+    QFZ_DEVICE uint32_t key_of(uint32_t level, uint64_t position) const
     {
-        const uint64_t position = qfz_position(f.y0 + from.y, f.x0 + from.x, d);
         const bool is_wide = sizeof(T) == sizeof(uint32_t) && n_level_bits > MOST_LEVEL_BITS;
         if (is_wide && level == 0) return (uint32_t)(position >> (64 - MOST_LEVEL_BITS));
         if (is_wide) return min(level - (level >> 8), NO_KEY - 1 - KEYS_OF_0) + KEYS_OF_0;
@@ -180,33 +169,28 @@ template <typename T, int N> struct block_work {
                        (uint32_t)(position >> 32 >> n_level_bits),
                    NO_KEY - 1);
     }
-    /* Of two cells; NO_KEY where there is no edge. */
-    QFZ_DEVICE uint32_t key(const block_cell &a, const block_cell &b, int2 from, int d) const
+    /* Of two cells; NO_KEY where there is no edge.  of_px: qfz_position_of_px() of the first. */
+    QFZ_DEVICE uint32_t key(uint32_t a, uint32_t b, int2 from, uint64_t of_px, int d) const
     {
-        if (!a.has || !b.has) return NO_KEY;
-        const bool is_band = sizeof(T) < sizeof(uint32_t);
-        const uint32_t level = !is_band ? reader.level_of((int64_t)from.y * f.w + from.x, d)
-                               : a.value > b.value ? a.value - b.value
-                                                   : b.value - a.value;
-        return is_band || level <= reader.alpha_level ? key_of(level, from, d) : NO_KEY;
+        const bool is_band = sizeof(T) < sizeof(uint32_t), is_edge = !((a | b) & NO_CELL);
+        uint32_t level = (uint32_t)abs((int)(a - b));
+        if (!is_band) {
+            if (!is_edge) return NO_KEY;
+            level = reader.level_of((int64_t)from.y * f.w + from.x, d);
+            if (level > reader.alpha_level) return NO_KEY;
+        }
+        const uint32_t key = key_of(level, qfz_position_from(of_px, d));
+        return is_edge ? key : NO_KEY;
     }
-    QFZ_DEVICE block_cell read_cell(bool inside, int64_t p) const
+    /* The cell of pixel p of the tile, if it is inside. */
+    QFZ_DEVICE uint32_t read(bool is_inside, int64_t p) const
     {
-        block_cell cell = {inside && (!reader.valid || __ldg(reader.valid + p)), 0};
-        if (sizeof(T) < sizeof(uint32_t) && inside)
-            cell.value = (uint32_t)__ldg(reader.from + p) ^ reader.bias;
-        return cell;
+        uint32_t cell = is_inside ? 0 : NO_CELL;
+        if (sizeof(T) < sizeof(uint32_t) && is_inside) cell = __ldg(reader.from + p);
+        return cell ^ reader.bias;
     }
-    QFZ_DEVICE block_cells read(int2 at) const
+    QFZ_DEVICE bool is_above_0(uint32_t key) const
     {
-        const int64_t p = (int64_t)at.y * f.w + at.x;
-        const bool inside = (uint32_t)at.y < (uint32_t)f.h;
-        return {read_cell(inside && (uint32_t)at.x < (uint32_t)f.w, p),
-                read_cell(inside && (uint32_t)(at.x + 1) < (uint32_t)f.w, p + 1)};
-    }
-    QFZ_DEVICE bool is_above_0(uint32_t quad_key) const
-    {
-        if (n_level_bits > MOST_LEVEL_BITS) return quad_key >= KEYS_OF_0;
-        return (uint64_t)quad_key >> (32 - n_level_bits) > 0;
+        return key >= key_of_1;
     }
 };

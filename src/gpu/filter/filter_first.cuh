@@ -11,21 +11,16 @@
 
 /* What a thread knows of its quads and their pixels. */
 template <int N> struct own_quads {
-    uint32_t first[block_shape<N>::OWN]; /* key of the pixel's first edge, in the first round */
+    uint32_t first[block_shape<N>::OWN]; /* key of the pixel's first edge */
     uint32_t sides;                      /* SIDE_BITS bits a pixel: which edge that is */
-    uint32_t light;                      /* a bit a pixel: it may pick an edge */
     uint32_t waits;   /* a bit a pixel: it has not arrived at the root of its cluster */
+    uint32_t leaves;  /* a bit a pixel: it waits in a cluster that LEAVES */
     uint32_t counted; /* a bit a cluster of this thread: it has arrived at its root */
+    uint32_t n_edges; /* of this warp, in the list */
 };
 
 /* Keys of the edges of a thread's quads; NO_KEY: the edge is not listed. */
 template <int N> using own_keys = uint32_t[block_shape<N>::OWN][block_shape<N>::DIRS];
-
-/* Listed edges of a thread: words of both ends, the first one in the higher half. */
-template <int N> struct own_edges {
-    enum { COUNT = block_shape<N>::OWN_EDGES };
-    uint32_t key[COUNT], ends[COUNT], number[COUNT];
-};
 
 /* ---- Edges of a pixel ------------------------------------------------------------------------ */
 
@@ -62,39 +57,48 @@ template <int N> static QFZ_DEVICE uint32_t side_at(const own_quads<N> &own, int
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-/* Keys into shared memory, NO_KEY around them; which pixels are light. */
-template <int N, typename WORK> static QFZ_DEVICE void read_keys(const WORK &w, own_quads<N> *own)
+/* Keys into shared memory, NO_KEY around them. */
+template <int N, typename WORK> static QFZ_DEVICE void read_keys(const WORK &w)
 {
-    enum { BEFORE = block_memory<N>::BEFORE, AFTER = BEFORE + QUADS };
-    int2 at = w.at(w.own(0));
-    block_cells here = w.read(at);
-    const bool is_inside =
-        w.own(0) % SIDE != 0 && !(w.f.is_open_ring && (at.x == 0 || at.x == w.f.w - 1));
-    own->light = 0;
-    QFZ_EACH (i, block_shape<N>::OWN) {
+    enum { OWN = block_shape<N>::OWN, BEFORE = block_memory<N>::BEFORE, AFTER = BEFORE + QUADS };
+    const int2 top = w.at(w.own(0));
+    const int64_t p = (int64_t)top.y * w.f.w + top.x;
+    const bool has_left = (uint32_t)top.x < (uint32_t)w.f.w;
+    const bool has_right = (uint32_t)(top.x + 1) < (uint32_t)w.f.w;
+    uint32_t left[OWN + 1], right[OWN + 1]; /* cells, all read before the first is waited for */
+    QFZ_EACH (i, OWN + 1) {
+        const bool has_row = (uint32_t)(top.y + i) < (uint32_t)w.f.h;
+        left[i] = w.read(has_row && has_left, p + (int64_t)i * w.f.w);
+        right[i] = w.read(has_row && has_right, p + (int64_t)i * w.f.w + 1);
+    }
+    if (w.reader.valid) {
+        QFZ_EACH (i, OWN + 1) {
+            const uint8_t *const valid = w.reader.valid + (p + (int64_t)i * w.f.w);
+            if (!(left[i] & NO_CELL) && !__ldg(valid)) left[i] = NO_CELL;
+            if (!(right[i] & NO_CELL) && !__ldg(valid + 1)) right[i] = NO_CELL;
+        }
+    }
+    QFZ_EACH (i, OWN) {
         const uint32_t quad = w.own(i);
-        const block_cells below = w.read(make_int2(at.x, at.y + 1));
+        const int2 at = make_int2(top.x, top.y + i), beyond = make_int2(top.x + 1, top.y + i);
+        const uint64_t here = qfz_position_of_px(w.f.y0 + at.y, w.f.x0 + at.x);
         const auto put = [&](int d, uint32_t key) {
             w.m.key[d % block_shape<N>::DIRS][BEFORE + quad] = key;
         };
-        put(QFZ_RIGHT, w.key(here.left, here.right, at, QFZ_RIGHT));
-        put(QFZ_BELOW, w.key(here.left, below.left, at, QFZ_BELOW));
+        put(QFZ_RIGHT, w.key(left[i], right[i], at, here, QFZ_RIGHT));
+        put(QFZ_BELOW, w.key(left[i], left[i + 1], at, here, QFZ_BELOW));
         if (N == 8) {
-            put(QFZ_BELOW_RIGHT, w.key(here.left, below.right, at, QFZ_BELOW_RIGHT));
-            put(QFZ_BELOW_LEFT,
-                w.key(here.right, below.left, make_int2(at.x + 1, at.y), QFZ_BELOW_LEFT));
+            const uint64_t next = qfz_position_of_px(w.f.y0 + at.y, w.f.x0 + beyond.x);
+            put(QFZ_BELOW_RIGHT, w.key(left[i], right[i + 1], at, here, QFZ_BELOW_RIGHT));
+            put(QFZ_BELOW_LEFT, w.key(right[i], left[i + 1], beyond, next, QFZ_BELOW_LEFT));
         }
-        const bool is_light = is_inside && here.left.has && w.m.row_is_light[quad / SIDE];
-        own->light |= (uint32_t)is_light << i;
-        here = below;
-        at.y++;
     }
     QFZ_EACH (d, block_shape<N>::DIRS)
         if (threadIdx.x < BEFORE)
             w.m.key[d][threadIdx.x] = w.m.key[d][AFTER + threadIdx.x] = NO_KEY;
 }
 
-template <int N, typename WORK> static QFZ_DEVICE void begin(const WORK &w, own_quads<N> *own)
+template <int N, typename WORK> static QFZ_DEVICE void begin(const WORK &w)
 {
     auto &m = w.m;
     for (uint32_t i = threadIdx.x; i < QUADS / 4; i += WORK::shape::THREADS)
@@ -105,12 +109,13 @@ template <int N, typename WORK> static QFZ_DEVICE void begin(const WORK &w, own_
         const uint32_t mass = (uint32_t)qfz_filter_row_mass(w.f, min(max(y, 0), last));
         const bool is_open = w.f.is_open_ring && (y == 0 || y == last);
         m.row_mass[threadIdx.x] = mass;
-        m.row_is_light[threadIdx.x] = threadIdx.x > 0 && mass < w.f.least && !is_open;
+        const bool is_light = threadIdx.x > 0 && mass < w.f.least && !is_open;
+        const uint32_t rows = __ballot_sync(QFZ_ALL_LANES, is_light);
+        if (threadIdx.x % QFZ_WARP == 0) m.light_rows[threadIdx.x / QFZ_WARP] = rows;
     }
-    if (threadIdx.x == 0)
-        m.n_clusters = m.n_edges = m.n_roots = m.n_others = m.n_waiting = m.n_left = 0;
+    if (threadIdx.x == 0) m.n_clusters = m.n_edges = m.n_roots = m.n_others = m.n_left = 0;
     __syncthreads();
-    read_keys(w, own);
+    read_keys<N>(w);
     __syncthreads();
 }
 
@@ -155,19 +160,17 @@ template <int N> struct quad_keys {
     }
 };
 
-/* The keys that the sides of a pixel have, as far as they are found: its first edge. */
-struct first_side {
+/* An edge of a pixel: its key and which side it is. */
+struct side_key {
     uint32_t key, side;
-    bool is_tied;
-
-    QFZ_DEVICE void offer(uint32_t its_key, uint32_t its_side)
-    {
-        is_tied = its_key < key ? false : is_tied || its_key == key;
-        if (its_key >= key) return;
-        key = its_key;
-        side = its_side;
-    }
 };
+
+/* The first of two edges; a tie is noted. */
+static QFZ_DEVICE side_key first_side(const side_key &a, const side_key &b, bool *is_tied)
+{
+    *is_tied |= a.key == b.key;
+    return b.key < a.key ? b : a;
+}
 
 /* The first of a pixel's edges with such a key. */
 template <typename WORK>
@@ -229,20 +232,21 @@ static QFZ_DEVICE void choose_sides(const WORK &w, own_quads<N> *own, own_keys<N
         above.bottom = here.top;
         here.bottom = below.top;
         left.bottom = below_left.top;
-        first_side first = {NO_KEY, 0, false};
-        first.offer(here.top, 2 * QFZ_RIGHT);
-        first.offer(left.top, 2 * QFZ_RIGHT + 1);
-        first.offer(here.left, 2 * QFZ_BELOW);
-        first.offer(above.left, 2 * QFZ_BELOW + 1);
-        if (N == 8) {
-            first.offer(here.falling, 2 * QFZ_BELOW_RIGHT);
-            first.offer(above_left.falling, 2 * QFZ_BELOW_RIGHT + 1);
-            first.offer(left.rising, 2 * QFZ_BELOW_LEFT);
-            first.offer(above.rising, 2 * QFZ_BELOW_LEFT + 1);
-        }
+        bool has_tie = false;
+        const auto first_of = [&](uint32_t starts, uint32_t ends, uint32_t d) {
+            return first_side({starts, 2 * d}, {ends, 2 * d + 1}, &has_tie);
+        };
+        side_key first = first_side(first_of(here.top, left.top, QFZ_RIGHT),
+                                    first_of(here.left, above.left, QFZ_BELOW), &has_tie);
+        if (N == 8)
+            first = first_side(
+                first,
+                first_side(first_of(here.falling, above_left.falling, QFZ_BELOW_RIGHT),
+                           first_of(left.rising, above.rising, QFZ_BELOW_LEFT), &has_tie),
+                &has_tie);
         own->first[i] = first.key;
         own->sides |= first.side << SIDE_BITS * i;
-        is_tied |= first.is_tied && first.key != NO_KEY;
+        is_tied |= has_tie && first.key != NO_KEY;
         uint32_t *const key = keys[i];
         key[QFZ_RIGHT] = here.top_is_last() || above.bottom_is_last() ? NO_KEY : here.top;
         key[QFZ_BELOW] = here.left_is_last() || left.right_is_last() ? NO_KEY : here.left;
@@ -270,10 +274,19 @@ template <typename WORK> static QFZ_DEVICE void mark(const WORK &w, uint32_t edg
 /* The word of each pixel after it picked its first edge, as if it hung on the pixel beyond. */
 template <int N, typename WORK> static QFZ_DEVICE void pick_sides(const WORK &w, own_quads<N> *own)
 {
-    QFZ_EACH (i, block_shape<N>::OWN) {
+    enum { OWN = block_shape<N>::OWN };
+    const int2 top = w.at(w.own(0));
+    const uint32_t strip = threadIdx.x / SIDE;
+    uint32_t has = 0, light = 0; /* a bit a pixel */
+    if (w.own(0) % SIDE != 0 && top.x < w.f.w) {
+        has = ((1u << min(max(w.f.h - top.y, 0), (int)OWN)) - 1) & ~(uint32_t)(strip == 0);
+        if (!(w.f.is_open_ring && (top.x == 0 || top.x == w.f.w - 1)))
+            light = w.m.light_rows[strip * OWN / QFZ_WARP] >> strip * OWN % QFZ_WARP;
+    }
+    QFZ_EACH (i, OWN) {
         const uint32_t quad = w.own(i), side = side_at(*own, i), to = beyond(quad, side);
-        const bool picks = (own->light >> i & 1) && own->first[i] != NO_KEY;
-        uint32_t word = w.has(quad) ? quad | DONE : FRAME;
+        const bool picks = (light >> i & 1) && own->first[i] != NO_KEY;
+        uint32_t word = has >> i & 1 ? quad | DONE : FRAME;
         if (picks) word = w.is_frame(to) ? quad | LEAVES : to;
         w.m.word[quad] = (uint16_t)word;
         if (picks && w.is_above_0(own->first[i])) mark(w, edge_of<WORK>(quad, side));
@@ -310,6 +323,7 @@ template <int N, typename WORK> static QFZ_DEVICE void pair_pixels(const WORK &w
         c++;
     }
     own->waits = ~pairs & ((1u << block_shape<N>::OWN) - 1);
+    own->leaves = 0;
 }
 
 /* To the ends of chains, which are LIVE or ENDED; first without changes.  A thread goes along all
@@ -331,29 +345,27 @@ template <int N, typename WORK> static QFZ_DEVICE void flatten(const WORK &w, ow
     __syncthreads();
     QFZ_EACH (i, block_shape<N>::OWN) {
         m.word[w.own(i)] = (uint16_t)end[i];
-        if (end[i] & ENDED) own->waits &= ~(1u << i);
+        if (!(end[i] & ENDED) || !(own->waits >> i & 1)) continue;
+        own->waits ^= 1u << i;
+        own->leaves |= (uint32_t)((end[i] & LEAVES) != 0) << i;
     }
 }
 
 /* ---- Edges between clusters ------------------------------------------------------------------ */
 
-/* Calls use(i, d, word of the first end, word of the second) for each edge of this thread that may
- * be in the forest and is not inside a cluster. */
+/* Calls use(i, d, word of the first end, word of the second) for each edge of this thread. */
 template <int N, typename WORK, typename USE>
-static QFZ_DEVICE void each_edge(const WORK &w, const own_keys<N> &keys, const USE &use)
+static QFZ_DEVICE void each_edge(const WORK &w, const USE &use)
 {
     const uint16_t *const word = w.m.word + w.own(0);
     uint32_t left = word[0], right = word[1];
-    const auto offer = [&](int i, int d, uint32_t a, uint32_t b) {
-        if (keys[i][d] != NO_KEY && a != b) use(i, d, a, b);
-    };
     QFZ_EACH (i, block_shape<N>::OWN) {
         const uint32_t below = word[(i + 1) * SIDE], beyond = word[(i + 1) * SIDE + 1];
-        offer(i, QFZ_RIGHT, left, right);
-        offer(i, QFZ_BELOW, left, below);
+        use(i, QFZ_RIGHT, left, right);
+        use(i, QFZ_BELOW, left, below);
         if constexpr (N == 8) {
-            offer(i, QFZ_BELOW_RIGHT, left, beyond);
-            offer(i, QFZ_BELOW_LEFT, right, below);
+            use(i, QFZ_BELOW_RIGHT, left, beyond);
+            use(i, QFZ_BELOW_LEFT, right, below);
         }
         left = below;
         right = beyond;
@@ -373,51 +385,45 @@ static QFZ_DEVICE void leave_edge(const WORK &w, uint32_t at, uint32_t number)
 template <int N, typename WORK>
 static QFZ_DEVICE bool list_edges(const WORK &w, const own_keys<N> &keys)
 {
+    enum { DIRS = block_shape<N>::DIRS };
     auto &listed = w.m.graph.listed;
-    uint32_t n = 0;
-    each_edge<N>(w, keys, [&](int, int, uint32_t a, uint32_t b) {
-        if ((a | b) & LIVE) n++;
+    const auto bit_of = [](int i, int d) { return i * DIRS + d; };
+    uint32_t of_live = 0, of_leaving = 0; /* a bit an edge between two clusters */
+    each_edge<N>(w, [&](int i, int d, uint32_t a, uint32_t b) {
+        const uint32_t both = keys[i][d] != NO_KEY && a != b ? a | b : 0;
+        of_live |= both / LIVE % 2 << bit_of(i, d);
+        of_leaving |= both / LEAVES << bit_of(i, d);
     });
+    of_leaving &= ~of_live;
+    const uint32_t number = w.own(0) * DIRS, n = (uint32_t)__popc(of_live);
     uint32_t at = qfz_take(&w.m.n_edges, n);
-    each_edge<N>(w, keys, [&](int i, int d, uint32_t a, uint32_t b) {
-        const uint32_t number = w.own(i) * block_shape<N>::DIRS + (uint32_t)d;
-        if (!((a | b) & LIVE)) {
-            if ((a | b) & LEAVES) leave_edge(w, atomicAdd(&w.m.n_left, 1), number);
-            return;
-        }
-        if (at < WORK::shape::EDGES) {
+    if (at + n <= WORK::shape::EDGES)
+        each_edge<N>(w, [&](int i, int d, uint32_t a, uint32_t b) {
+            if (!(of_live >> bit_of(i, d) & 1)) return;
             listed.key[at] = keys[i][d];
-            listed.number[at] = (uint16_t)number;
-            listed.from[at] = (uint16_t)a;
-            listed.to[at] = (uint16_t)b;
-        }
-        at++;
-    });
+            listed.ends[at] = a << 16 | b;
+            listed.number[at] = (uint16_t)(number + (uint32_t)(i * SIDE * DIRS + d));
+            at++;
+        });
+    for (; of_leaving != 0; of_leaving &= of_leaving - 1) {
+        const uint32_t bit = (uint32_t)__ffs((int)of_leaving) - 1;
+        leave_edge(w, atomicAdd(&w.m.n_left, 1), number + bit / DIRS * SIDE * DIRS + bit % DIRS);
+    }
     __syncthreads();
     return w.m.n_clusters <= WORK::shape::CLUSTERS && w.m.n_edges <= WORK::shape::EDGES;
 }
 
-/* Shares the list out to the threads. */
-template <int N, typename WORK>
-static QFZ_DEVICE void take_edges(const WORK &w, const own_quads<N> &own, own_edges<N> *edges)
+/* Shares the list out to the warps. */
+template <int N, typename WORK> static QFZ_DEVICE void share_edges(const WORK &w, own_quads<N> *own)
 {
-    auto &g = w.m.graph;
-    QFZ_EACH (k, own_edges<N>::COUNT) {
-        const uint32_t i = threadIdx.x + (uint32_t)k * WORK::shape::THREADS;
-        edges->key[k] = NO_KEY;
-        if (i >= w.m.n_edges) continue;
-        edges->key[k] = g.listed.key[i];
-        edges->ends[k] = (uint32_t)g.listed.from[i] << 16 | g.listed.to[i];
-        edges->number[k] = (uint32_t)g.listed.number[i] << TO_BITS;
-    }
-    __syncthreads();
-    QFZ_EACH (i, block_shape<N>::OWN)
-        g.first[w.own(i)] = own.first[i];
+    enum { THREADS = WORK::shape::THREADS };
+    const uint32_t before = threadIdx.x / QFZ_WARP * QFZ_WARP, rest = w.m.n_edges % THREADS;
+    own->n_edges = w.m.n_edges / THREADS * QFZ_WARP;
+    if (rest > before) own->n_edges += min(rest - before, (uint32_t)QFZ_WARP);
 }
 
 /* True if the block has got its clusters and edges. */
-template <int N, typename WORK>
-static QFZ_DEVICE bool first_round(const WORK &w, own_quads<N> *own, own_edges<N> *edges)
+template <int N, typename WORK> static QFZ_DEVICE bool first_round(const WORK &w, own_quads<N> *own)
 {
     own_keys<N> keys;
     choose_sides(w, own, keys);
@@ -428,6 +434,6 @@ static QFZ_DEVICE bool first_round(const WORK &w, own_quads<N> *own, own_edges<N
     flatten(w, own);
     __syncthreads();
     const bool fits = list_edges<N>(w, keys);
-    if (fits) take_edges(w, *own, edges);
+    share_edges(w, own);
     return fits;
 }

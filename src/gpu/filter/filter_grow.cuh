@@ -2,7 +2,8 @@
 /* filter_grow.cuh - the rounds of the area filter in a block after the first one
  * (filter_first.cuh).  They look at clusters and listed edges only:
  *
- *   choose, agree   the first edge of each cluster: its key, then which edge it is
+ *   choose, agree   the first edge of each cluster: its key, then which edge it is; edges that no
+ *                   cluster needs any more leave the list
  *   weigh           the mass that arrives before that edge and did not arrive before
  *   pick            a light cluster picks the edge; two that picked the same one become one
  *   settle          others hang on the cluster that their edge leads to */
@@ -24,34 +25,84 @@ static QFZ_DEVICE bool is_needed(uint32_t a, uint32_t b)
     return a != b && (a & b & DONE) == 0;
 }
 
-template <int N, typename WORK> static QFZ_DEVICE void choose(const WORK &w, own_edges<N> *edges)
+/* The place of a warp's listed edge i: those of a lane are THREADS apart. */
+template <typename WORK> static QFZ_DEVICE uint32_t entry_of(uint32_t i)
+{
+    return i / QFZ_WARP * WORK::shape::THREADS + threadIdx.x / QFZ_WARP * QFZ_WARP + i % QFZ_WARP;
+}
+
+/* Calls use(has, entry) for all lanes, where has is false behind the last of the warp's edges. */
+template <int N, typename USE> static QFZ_DEVICE void each_listed(uint32_t n_edges, const USE &use)
+{
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    uint32_t entry = threadIdx.x;
+    for (uint32_t first = 0; first < n_edges; first += QFZ_WARP, entry += block_shape<N>::THREADS)
+        use(first + lane < n_edges, entry);
+}
+
+template <typename WORK>
+static QFZ_DEVICE void lower_ends(const WORK &w, uint32_t a, uint32_t b, uint32_t key)
 {
     auto &g = w.m.graph;
-    QFZ_EACH (k, own_edges<N>::COUNT) {
-        const uint32_t key = edges->key[k];
-        if (key == NO_KEY) continue;
-        const uint32_t a = root_of(w, edges->ends[k] >> 16), b = root_of(w, edges->ends[k] & TO);
-        edges->ends[k] = a << 16 | b;
-        if (!is_needed(a, b)) {
-            edges->key[k] = NO_KEY;
-            continue;
+    if (a & LIVE) qfz_lower(&g.key[a & NUMBER], key);
+    if (b & LIVE) qfz_lower(&g.key[b & NUMBER], key);
+}
+
+/* The least key of each cluster; in the first round all edges are needed. */
+template <int N, typename WORK>
+static QFZ_DEVICE void choose_of_all(const WORK &w, const own_quads<N> &own)
+{
+    const auto &listed = w.m.graph.listed;
+    each_listed<N>(own.n_edges, [&](bool has, uint32_t entry) {
+        if (!has) return;
+        const uint32_t ends = listed.ends[entry];
+        lower_ends(w, ends >> 16, ends & TO, listed.key[entry]);
+    });
+}
+
+/* Later, those that no cluster needs any more leave the list, and each end becomes its root. */
+template <int N, typename WORK> static QFZ_DEVICE void choose(const WORK &w, own_quads<N> *own)
+{
+    auto &listed = w.m.graph.listed;
+    const uint32_t before = (1u << threadIdx.x % QFZ_WARP) - 1;
+    uint32_t n = 0;
+    each_listed<N>(own->n_edges, [&](bool has, uint32_t entry) {
+        uint32_t a = 0, b = 0, key = NO_KEY, number = 0;
+        if (has) {
+            const uint32_t ends = listed.ends[entry];
+            a = root_of(w, ends >> 16);
+            b = root_of(w, ends & TO);
+            key = listed.key[entry];
+            number = listed.number[entry];
         }
-        if (a & LIVE) qfz_lower(&g.key[a & NUMBER], key);
-        if (b & LIVE) qfz_lower(&g.key[b & NUMBER], key);
-    }
+        const bool stays = is_needed(a, b);
+        if (stays) lower_ends(w, a, b, key);
+        const uint32_t who = __ballot_sync(QFZ_ALL_LANES, stays);
+        __syncwarp(); /* what is overwritten has been read */
+        if (stays) {
+            const uint32_t to = entry_of<WORK>(n + (uint32_t)__popc(who & before));
+            listed.key[to] = key;
+            listed.ends[to] = a << 16 | b;
+            listed.number[to] = (uint16_t)number;
+        }
+        n += (uint32_t)__popc(who);
+    });
+    own->n_edges = n;
 }
 
 /* Calls use(cluster, word of the edge) for each listed edge with the least key of a cluster. */
 template <int N, typename WORK, typename USE>
-static QFZ_DEVICE void each_first(const WORK &w, const own_edges<N> &edges, const USE &use)
+static QFZ_DEVICE void each_first(const WORK &w, const own_quads<N> &own, const USE &use)
 {
-    auto &g = w.m.graph;
-    QFZ_EACH (k, own_edges<N>::COUNT) {
-        const uint32_t key = edges.key[k], a = edges.ends[k] >> 16, b = edges.ends[k] & TO;
-        if (key == NO_KEY) continue;
-        if ((a & LIVE) && g.key[a & NUMBER] == key) use(a & NUMBER, edges.number[k] | b);
-        if ((b & LIVE) && g.key[b & NUMBER] == key) use(b & NUMBER, edges.number[k] | a);
-    }
+    const auto &g = w.m.graph;
+    each_listed<N>(own.n_edges, [&](bool has, uint32_t entry) {
+        if (!has) return;
+        const uint32_t key = g.listed.key[entry], ends = g.listed.ends[entry];
+        const uint32_t a = ends >> 16, b = ends & TO;
+        const uint32_t number = (uint32_t)g.listed.number[entry] << TO_BITS;
+        if ((a & LIVE) && g.key[a & NUMBER] == key) use(a & NUMBER, number | b);
+        if ((b & LIVE) && g.key[b & NUMBER] == key) use(b & NUMBER, number | a);
+    });
 }
 
 /* Puts an edge in place of one that comes later. */
@@ -68,15 +119,14 @@ static QFZ_DEVICE void decide(const WORK &w, uint32_t cluster, uint32_t edge)
 }
 
 /* Hardly ever, two edges have the same least key. */
-template <int N, typename WORK>
-static QFZ_DEVICE void agree(const WORK &w, const own_edges<N> &edges)
+template <int N, typename WORK> static QFZ_DEVICE void agree(const WORK &w, const own_quads<N> &own)
 {
     bool is_tied = false;
-    each_first(w, edges, [&](uint32_t cluster, uint32_t edge) {
+    each_first(w, own, [&](uint32_t cluster, uint32_t edge) {
         is_tied |= atomicExch(&w.m.graph.edge[cluster], edge) != NO_EDGE;
     });
     if (!__syncthreads_or(is_tied)) return;
-    each_first(w, edges, [&](uint32_t cluster, uint32_t edge) { decide(w, cluster, edge); });
+    each_first(w, own, [&](uint32_t cluster, uint32_t edge) { decide(w, cluster, edge); });
     __syncthreads();
 }
 
@@ -101,30 +151,47 @@ template <typename WORK>
 static QFZ_DEVICE void add_mass(const WORK &w, uint32_t root, uint32_t mass)
 {
     uint32_t *const sum = &w.m.graph.mass[root];
-    if (w.f.least > UINT32_MAX / QUADS)
+    if ((uint32_t)w.f.least > UINT32_MAX / QUADS)
         add_great_mass(sum, mass, (uint32_t)w.f.least);
     else
         atomicAdd(sum, mass);
 }
 
-/* Adds what arrives to the weight of the root.  What has arrived once is a part of it. */
+/* Adds the pixels that arrive to the weight of the root.  What has arrived once is a part of it. */
 template <int N, typename WORK>
-static QFZ_DEVICE void weigh(const WORK &w, own_quads<N> *own, bool is_first)
+static QFZ_DEVICE void weigh_pixels(const WORK &w, own_quads<N> *own)
 {
     const auto &g = w.m.graph;
-    const uint32_t quad_0 = w.own(0);
-    for (uint32_t left = own->waits; left != 0; left &= left - 1) {
-        const uint32_t i = (uint32_t)__ffs((int)left) - 1, quad = quad_0 + i * SIDE;
-        const uint32_t root = root_of(w, w.m.word[quad]), c = root & ENDED ? 0 : root & NUMBER;
-        const uint32_t key = g.first[quad], limit = root & ENDED ? NO_KEY : g.key[c];
-        bool has_arrived = key < limit;
-        if (key == limit)
-            has_arrived = arrives(w, key, edge_of<WORK>(quad, side_at(*own, (int)i)), c);
-        if (!has_arrived) continue;
+    const uint16_t *const word = w.m.word + w.own(0);
+    const uint32_t *const row_mass = w.m.row_mass + w.own(0) / SIDE;
+    uint32_t tied = 0; /* hardly ever */
+    QFZ_EACH (i, block_shape<N>::OWN) {
+        if (!(own->waits >> i & 1)) continue;
+        const uint32_t root = root_of(w, word[i * SIDE]);
+        const uint32_t limit = root & ENDED ? NO_KEY : g.key[root & NUMBER];
+        if (own->first[i] == limit) tied |= 1u << i;
+        if (own->first[i] >= limit) continue;
         own->waits ^= 1u << i;
-        if (!(root & ENDED)) add_mass(w, c, w.mass(quad));
+        if (root & ENDED)
+            own->leaves |= (uint32_t)((root & LEAVES) != 0) << i;
+        else
+            add_mass(w, root & NUMBER, row_mass[i]);
     }
-    if (is_first) return; /* each cluster is a root */
+    for (; tied != 0; tied &= tied - 1) {
+        const int i = __ffs((int)tied) - 1;
+        const uint32_t c = root_of(w, word[i * SIDE]) & NUMBER, edge = g.edge[c];
+        if (edge == NO_EDGE || !w.is_before(edge_of<WORK>(w.own(i), side_at(*own, i)), edge))
+            continue;
+        own->waits ^= 1u << i;
+        add_mass(w, c, row_mass[i]);
+    }
+}
+
+/* The same for clusters. */
+template <int N, typename WORK>
+static QFZ_DEVICE void weigh_clusters(const WORK &w, own_quads<N> *own)
+{
+    const auto &g = w.m.graph;
     uint32_t bit = 1;
     for (uint32_t c = threadIdx.x; c < w.m.n_clusters; c += WORK::shape::THREADS, bit *= 2) {
         const uint32_t word = g.root[c], root = word & NUMBER;
@@ -192,16 +259,19 @@ template <typename WORK> static QFZ_DEVICE bool settle(const WORK &w)
     return is_live;
 }
 
-template <int N, typename WORK>
-static QFZ_DEVICE void grow(const WORK &w, own_quads<N> *own, own_edges<N> *edges)
+template <int N, typename WORK> static QFZ_DEVICE void grow(const WORK &w, own_quads<N> *own)
 {
     own->counted = 0;
     bool is_live = w.m.n_clusters > 0;
     for (bool is_first = true; __syncthreads_or(is_live); is_first = false) {
-        choose(w, edges);
+        if (is_first)
+            choose_of_all(w, *own);
+        else
+            choose(w, own);
         __syncthreads();
-        agree(w, *edges);
-        weigh(w, own, is_first);
+        agree(w, *own);
+        weigh_pixels(w, own);
+        if (!is_first) weigh_clusters(w, own); /* at first, each is a root */
         __syncthreads();
         pick(w);
         __syncthreads();
