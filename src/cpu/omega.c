@@ -11,10 +11,9 @@ typedef struct pass {
     qfz_forest *forest;
     qfz_spans *spans;
     const qfz_rule *rule;
-    size_t span_bytes; /* bytes of the least, or the greatest, values of a vertex */
-    uint32_t *mark;    /* NULL: no summary is needed */
-    qfz_links *links;
-    qfz_ranges *ranges;
+    size_t span_bytes;            /* bytes of the least, or the greatest, values of a vertex */
+    const qfz_omega_summary *out; /* NULL: no summary is needed */
+    uint32_t *mark;               /* of out, or NULL */
     qfz_error *err;
 } pass;
 
@@ -88,8 +87,10 @@ static void check_width(const pass *p, uint32_t root, uint32_t level)
 
 static qfz_status add_range(const pass *p, uint32_t root, uint32_t level)
 {
-    qfz_ranges *const out = p->ranges;
+    qfz_ranges *const out = p->out->ranges;
     if (!p->rule->omega) return QFZ_OK; /* there is no limit */
+    if (p->out->n_full > 0 && out->n == p->out->n_full)
+        QFZ_TRY(p->out->full(p->out->full_arg, out, p->err));
     QFZ_TRY(qfz_ranges_reserve(out, out->n + 1, p->rule, p->err));
     out->at[out->n] = p->mark[root];
     out->level[out->n] = level;
@@ -101,7 +102,7 @@ static qfz_status add_range(const pass *p, uint32_t root, uint32_t level)
 
 static void add_link(const pass *p, uint32_t a, uint32_t b, uint32_t level)
 {
-    qfz_links *const out = p->links;
+    qfz_links *const out = p->out->links;
     out->u[out->n] = p->mark[a];
     out->v[out->n] = p->mark[b];
     out->level[out->n++] = level;
@@ -154,33 +155,56 @@ static qfz_status join(const pass *p, uint32_t a, uint32_t b, uint32_t level)
     return QFZ_OK;
 }
 
-static qfz_status apply_event(const pass *p, const qfz_ranges *in, uint32_t i)
+static qfz_status apply_event(const pass *p, const qfz_ranges *in, int64_t i)
 {
     return take_in(p, qfz_forest_root(p->forest, in->at[i]), in->level[i],
-                   (const char *)in->lo + i * p->span_bytes,
-                   (const char *)in->hi + i * p->span_bytes);
+                   (const char *)in->lo + (size_t)i * p->span_bytes,
+                   (const char *)in->hi + (size_t)i * p->span_bytes);
+}
+
+/* The range events that have been read and not yet used. */
+typedef struct events {
+    qfz_ranges in;
+    int64_t next;
+    bool is_last; /* none come after them */
+} events;
+
+static qfz_status read_more(const pass *p, const qfz_omega_input *input, events *e)
+{
+    e->next = 0;
+    QFZ_TRY(input->more(input->more_arg, &e->in, p->err));
+    e->is_last = e->in.n == 0;
+    return QFZ_OK;
+}
+
+/* Applies all events up to a level. */
+static qfz_status apply_events(const pass *p, const qfz_omega_input *input, events *e,
+                               uint32_t level)
+{
+    for (;;) {
+        if (e->next == e->in.n) {
+            if (e->is_last) return QFZ_OK;
+            QFZ_TRY(read_more(p, input, e));
+            continue;
+        }
+        if (e->in.level[e->next] > level) return QFZ_OK;
+        QFZ_TRY(apply_event(p, &e->in, e->next++));
+    }
 }
 
 static qfz_status run(const pass *p, const qfz_omega_input *input)
 {
-    const qfz_graph *const graph = input->graph, *const order = input->order;
-    const qfz_ranges *const in = input->ranges;
-    const int64_t n_events = order ? order->n_edges : in ? in->n : 0;
-    int64_t next = 0;
-    for (int64_t i = 0; i <= graph->n_edges; i++) {
-        const uint32_t level = i < graph->n_edges ? graph->level[i] : p->rule->alpha_level;
-        for (; next < n_events; next++) {
-            const uint32_t event = order ? order->id[next] : (uint32_t)next;
-            if (in->level[event] > level) break;
-            QFZ_TRY(apply_event(p, in, event));
-        }
-        if (i == graph->n_edges) break;
-        const uint32_t link = graph->id[i];
+    const qfz_graph *const graph = input->graph;
+    events e = {.is_last = !input->more};
+    if (input->ranges) e.in = *input->ranges;
+    for (int64_t i = 0; i < graph->n_edges; i++) {
+        const uint32_t level = graph->level[i], link = graph->id[i];
+        QFZ_TRY(apply_events(p, input, &e, level));
         const uint32_t a = qfz_forest_root(p->forest, graph->u[link]);
         const uint32_t b = qfz_forest_root(p->forest, graph->v[link]);
         if (a != b) QFZ_TRY(join(p, a, b, level));
     }
-    return QFZ_OK;
+    return apply_events(p, input, &e, p->rule->alpha_level);
 }
 
 qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *rule,
@@ -191,9 +215,8 @@ qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *
                     .spans = spans,
                     .rule = rule,
                     .span_bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands,
+                    .out = summary,
                     .mark = summary ? summary->mark : NULL,
-                    .links = summary ? summary->links : NULL,
-                    .ranges = summary ? summary->ranges : NULL,
                     .err = err};
     return run(&p, input);
 }

@@ -23,12 +23,18 @@ void qfz_spans_fini(qfz_spans *spans);
 /* Vertex first + p starts with the value of pixel p, and with the highest omega level. */
 void qfz_spans_start(qfz_spans *spans, uint32_t first, const qfz_image *values);
 
+/* Replaces range events that have been used by the next ones in their order; none: n = 0. */
+typedef qfz_status (*qfz_omega_more)(void *arg, qfz_ranges *ranges, qfz_error *err);
+
 typedef struct qfz_omega_input {
     const qfz_graph *graph;   /* sorted */
-    const qfz_ranges *ranges; /* range events; NULL: none */
-    const qfz_graph
-        *order; /* numbers of the events, sorted by level; NULL: the events are sorted themselves */
+    const qfz_ranges *ranges; /* range events in ascending order; NULL: none */
+    qfz_omega_more more;      /* returns those that come after ranges; NULL: there are none */
+    void *more_arg;
 } qfz_omega_input;
+
+/* Takes all range events out of the list. */
+typedef qfz_status (*qfz_omega_full)(void *arg, qfz_ranges *ranges, qfz_error *err);
 
 /* The boundary summary of the marked vertices: appended links and range events, with the same omega
  * levels between marks.  mark[] as in qfz_forest_summarise(). */
@@ -36,11 +42,14 @@ typedef struct qfz_omega_summary {
     uint32_t *mark;
     qfz_links *links;
     qfz_ranges *ranges;
+    int64_t n_full; /* full() takes the events each time that there are so many; 0: never */
+    qfz_omega_full full;
+    void *full_arg;
 } qfz_omega_summary;
 
 /* Joins the vertices of a forest that has been reset and whose spans are set; then qfz_omega_top()
  * gives each vertex's region.  Parts of a graph that share no vertex may be joined at the same
- * time.  summary: NULL if none is needed; then the function cannot fail. */
+ * time.  summary: NULL if none is needed; then, and without more(), the function cannot fail. */
 qfz_status qfz_omega_join(qfz_forest *forest, qfz_spans *spans, const qfz_rule *rule,
                           const qfz_omega_input *input, const qfz_omega_summary *summary,
                           qfz_error *err);

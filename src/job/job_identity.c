@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 10 }; /* of all journals; increased when a record changes */
+enum { FORMAT = 11 }; /* of all journals; increased when a record changes */
 
 static void write_list(FILE *out, const char *what, const char *const *list)
 {

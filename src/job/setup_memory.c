@@ -317,10 +317,14 @@ static int64_t n_ring(const qfz_tiling *t, int64_t w, int64_t h, bool is_tile)
     return n < w * h ? n : w * h;
 }
 
-/* Bytes of a thread's windows on lists of mass events, which are in files. */
+/* Bytes of a thread's blocks of events, which are in files.  The area filter comes before the other
+ * stitching. */
 static int64_t window_bytes(const qfz_setup *setup)
 {
-    return setup->rule.min_mass > 0 ? qfz_stitch_window_bytes() : 0;
+    const int64_t filter =
+        setup->rule.min_mass > 0 ? qfz_stitch_window_bytes(QFZ_FILTER, &setup->rule) : 0;
+    const int64_t own = qfz_stitch_window_bytes(setup->kind, &setup->rule);
+    return own > filter ? own : filter;
 }
 
 /* Bytes of the groups that all threads stitch at a time. */

@@ -397,6 +397,8 @@ void qfz_group_fini(qfz_group *group)
 {
     for (int m = 0; m < group->n_members; m++)
         qfz_summary_fini(&group->members[m]);
+    for (int m = 0; m < group->n_members; m++)
+        qfz_ranges_fini(&group->loaded[m]);
     qfz_links_fini(&group->cross);
     free(group->cross_dir);
     *group = (qfz_group){0};
@@ -415,6 +417,45 @@ bool qfz_group_on_device(const qfz_group *group, const uint32_t *ring_vertex, in
                                .ring = ring_vertex,
                                .n_ring = n_ring};
     return group->worker && group->engine->groups->fits(group->worker, graph);
+}
+
+static qfz_status load_ranges(qfz_group *group, int m, qfz_error *err)
+{
+    const qfz_event_list *const list = &group->events[m];
+    qfz_ranges *const to = &group->loaded[m];
+    qfz_event_reader reader = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, qfz_event_reader_open(&reader, list, err));
+    QFZ_TRY_OR(st, cleanup, qfz_ranges_reserve(to, list->n, group->rule, err));
+    while (to->n < list->n) {
+        qfz_events some;
+        if (!qfz_event_read(&reader, to->n, &some)) break;
+        const size_t at = (size_t)to->n * list->value_bytes,
+                     bytes = (size_t)some.n * list->value_bytes;
+        memcpy(to->at + to->n, some.at, (size_t)some.n * sizeof *to->at);
+        memcpy(to->level + to->n, some.level, (size_t)some.n * sizeof *to->level);
+        memcpy((char *)to->lo + at, some.first, bytes);
+        memcpy((char *)to->hi + at, some.second, bytes);
+        to->n += some.n;
+    }
+    st = reader.st;
+    group->members[m].ranges = *to;
+
+cleanup:
+    qfz_event_reader_close(&reader);
+    return st;
+}
+
+qfz_status qfz_group_load_ranges(qfz_group *group, qfz_error *err)
+{
+    enum { EVENTS_A_VERTEX = 4 }; /* no more than the memory of vertices that the plan counts */
+    int64_t n = 0;
+    for (int m = 0; m < group->n_members; m++)
+        n += group->events[m].n;
+    if (n > EVENTS_A_VERTEX * (int64_t)qfz_group_n(group)) group->worker = NULL;
+    for (int m = 0; m < group->n_members && group->worker; m++)
+        QFZ_TRY(load_ranges(group, m, err));
+    return QFZ_OK;
 }
 
 static void append(qfz_links *to, const qfz_links *from, uint32_t offset)

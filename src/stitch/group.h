@@ -9,7 +9,7 @@
 #include "core/engine.h"
 #include "core/ring.h"
 #include "stitch/group_tree.h"
-#include "stitch/mass_events.h"
+#include "stitch/event_lists.h"
 
 /* n pixels that are consecutive both on a member's ring, from index `from`, and on the ring of the
  * group, from index `to`. */
@@ -35,10 +35,11 @@ typedef struct qfz_group {
     qfz_links cross; /* edges between members of level <= alpha_level, unsorted */
     uint8_t *cross_dir;
 
-    /* QFZ_FILTER: the mass events of the members, and whole blocks of the group's own on the way up
-     */
-    qfz_mass_list masses[QFZ_GROUP_CHILDREN];
-    qfz_mass_spool *spool;
+    /* QFZ_FILTER, QFZ_OMEGA: the events of the members, and whole blocks of the group's own on the
+     * way up */
+    qfz_event_list events[QFZ_GROUP_CHILDREN];
+    qfz_event_spool *spool;
+    qfz_ranges loaded[QFZ_GROUP_CHILDREN]; /* those of qfz_group_load_ranges() */
 
     const qfz_engine *engine; /* of worker */
     qfz_worker *worker;       /* may stitch the group on its device; NULL: the host does */
@@ -77,6 +78,10 @@ qfz_status qfz_group_ring(const qfz_group *group, uint32_t **vertex, int64_t *n,
  * group has a worker whose memory suffices for the graph. */
 bool qfz_group_on_device(const qfz_group *group, const uint32_t *ring_vertex, int64_t n_ring,
                          const qfz_links *outside, qfz_group_graph *graph);
+
+/* QFZ_OMEGA: copies the range events of the members to their summaries, for the worker.  Where they
+ * are many for the group's size, the group has no worker instead: the host reads them in blocks. */
+qfz_status qfz_group_load_ranges(qfz_group *group, qfz_error *err);
 
 /* Initialises a summary of the group's box with the ring's values and validity only. */
 qfz_status qfz_group_start_summary(const qfz_group *group, qfz_summary *summary, qfz_error *err);

@@ -16,21 +16,18 @@ enum {
     MAX_PARTS = 1 << 12
 };
 
-/* Links and events of one member, or the crossing links, are processed in pieces. */
+/* The links of one member, or the crossing links, are processed in pieces. */
 typedef struct splitting {
     const qfz_group *group;
     qfz_parts *parts;
     int n_pieces;     /* of each source */
     uint32_t *parent; /* of each vertex */
-    uint16_t *part;   /* of each vertex; NULL: there is one part */
     int64_t *links;   /* [piece][part]: their number, then the next position */
-    int64_t *events;
 } splitting;
 
 typedef struct piece {
     const qfz_links *links;
-    const qfz_ranges *ranges;
-    int64_t link, end_link, event, end_event;
+    int64_t link, end_link;
     uint32_t offset; /* of the source's first vertex */
 } piece;
 
@@ -43,18 +40,14 @@ static int64_t bound(int64_t n_items, int64_t i, int n)
 /* The sources are the members, then the crossing links. */
 static piece piece_of(const splitting *s, int64_t item)
 {
-    static const qfz_ranges none = {0};
     const qfz_group *const group = s->group;
     const int m = (int)(item / s->n_pieces);
     const int64_t i = item % s->n_pieces;
     const bool crosses = m == group->n_members;
     piece it = {.links = crosses ? &group->cross : &group->members[m].links,
-                .ranges = crosses ? &none : &group->members[m].ranges,
                 .offset = crosses ? 0 : group->offset[m]};
     it.link = bound(it.links->n, i, s->n_pieces);
     it.end_link = bound(it.links->n, i + 1, s->n_pieces);
-    it.event = bound(it.ranges->n, i, s->n_pieces);
-    it.end_event = bound(it.ranges->n, i + 1, s->n_pieces);
     return it;
 }
 
@@ -117,7 +110,7 @@ static qfz_status name_piece(void *arg, int64_t item, int worker, qfz_error *err
     const uint32_t n = qfz_group_n(s->group);
     const int64_t end = bound(n, item + 1, s->group->n_threads);
     for (int64_t v = bound(n, item, s->group->n_threads); v < end; v++)
-        s->part[v] =
+        s->parts->part[v] =
             (uint16_t)((uint64_t)root_of(s->parent, (uint32_t)v) * (uint64_t)s->parts->n / n);
     return QFZ_OK;
 }
@@ -127,7 +120,7 @@ static qfz_status find_components(splitting *s, qfz_error *err)
     const int n_threads = s->group->n_threads;
     const int64_t n_sources = s->group->n_members + 1;
     QFZ_TRY(QFZ_NEW(&s->parent, qfz_group_n(s->group), err));
-    QFZ_TRY(QFZ_NEW(&s->part, qfz_group_n(s->group), err));
+    QFZ_TRY(QFZ_NEW(&s->parts->part, qfz_group_n(s->group), err));
     QFZ_TRY(qfz_parallel_within(n_threads, n_threads, start_piece, s, err));
     QFZ_TRY(qfz_parallel_within(n_threads, n_sources * s->n_pieces, unite_piece, s, err));
     return qfz_parallel_within(n_threads, n_threads, name_piece, s, err);
@@ -142,16 +135,12 @@ static qfz_status count_piece(void *arg, int64_t item, int worker, qfz_error *er
     const splitting *const s = arg;
     const piece it = piece_of(s, item);
     int64_t *const links = s->links + item * s->parts->n;
-    int64_t *const events = s->events + item * s->parts->n;
-    if (!s->part) {
+    if (!s->parts->part) {
         *links = it.end_link - it.link;
-        *events = it.end_event - it.event;
         return QFZ_OK;
     }
     for (int64_t i = it.link; i < it.end_link; i++)
-        links[s->part[it.links->u[i] + it.offset]]++;
-    for (int64_t i = it.event; i < it.end_event; i++)
-        events[s->part[it.ranges->at[i] + it.offset]]++;
+        links[s->parts->part[it.links->u[i] + it.offset]]++;
     return QFZ_OK;
 }
 
@@ -175,25 +164,10 @@ static void put_links(const splitting *s, const piece *it, int64_t *next)
     qfz_links *const to = &s->parts->links;
     for (int64_t i = it->link; i < it->end_link; i++) {
         const uint32_t u = it->links->u[i] + it->offset;
-        const int64_t at = next[s->part ? s->part[u] : 0]++;
+        const int64_t at = next[s->parts->part ? s->parts->part[u] : 0]++;
         to->u[at] = u;
         to->v[at] = it->links->v[i] + it->offset;
         to->level[at] = it->links->level[i];
-    }
-}
-
-static void put_events(const splitting *s, const piece *it, int64_t *next)
-{
-    const size_t bytes = qfz_type_bytes(s->group->rule->type) * (size_t)s->group->rule->n_bands;
-    const qfz_ranges *const in = it->ranges;
-    qfz_ranges *const to = &s->parts->ranges;
-    for (int64_t i = it->event; i < it->end_event; i++) {
-        const uint32_t vertex = in->at[i] + it->offset;
-        const size_t from = (size_t)i, at = (size_t)next[s->part ? s->part[vertex] : 0]++;
-        to->at[at] = vertex;
-        to->level[at] = in->level[i];
-        qfz_copy_span((char *)to->lo + at * bytes, (const char *)in->lo + from * bytes, bytes);
-        qfz_copy_span((char *)to->hi + at * bytes, (const char *)in->hi + from * bytes, bytes);
     }
 }
 
@@ -204,7 +178,6 @@ static qfz_status put_piece(void *arg, int64_t item, int worker, qfz_error *err)
     const splitting *const s = arg;
     const piece it = piece_of(s, item);
     put_links(s, &it, s->links + item * s->parts->n);
-    put_events(s, &it, s->events + item * s->parts->n);
     return QFZ_OK;
 }
 
@@ -214,14 +187,10 @@ static qfz_status sort_by_part(splitting *s, qfz_error *err)
     const int n_threads = s->group->n_threads, n = parts->n;
     const int64_t n_items = (s->group->n_members + 1) * (int64_t)s->n_pieces;
     QFZ_TRY(QFZ_NEW_ZERO(&s->links, n_items * n, err));
-    QFZ_TRY(QFZ_NEW_ZERO(&s->events, n_items * n, err));
     QFZ_TRY(QFZ_NEW(&parts->first_link, n + 1, err));
-    QFZ_TRY(QFZ_NEW(&parts->first_event, n + 1, err));
     QFZ_TRY(qfz_parallel_within(n_threads, n_items, count_piece, s, err));
     place(s->links, n_items, n, parts->first_link);
-    place(s->events, n_items, n, parts->first_event);
     QFZ_TRY(qfz_links_reserve(&parts->links, parts->first_link[n], err));
-    QFZ_TRY(qfz_ranges_reserve(&parts->ranges, parts->first_event[n], s->group->rule, err));
     return qfz_parallel_within(n_threads, n_items, put_piece, s, err);
 }
 
@@ -242,9 +211,7 @@ qfz_status qfz_parts_init(qfz_parts *parts, const qfz_group *group, qfz_error *e
     if (parts->n > 1) st = find_components(&s, err);
     if (st == QFZ_OK) st = sort_by_part(&s, err);
     free(s.parent);
-    free(s.part);
     free(s.links);
-    free(s.events);
     if (st != QFZ_OK) qfz_parts_fini(parts);
     return st;
 }
@@ -252,9 +219,8 @@ qfz_status qfz_parts_init(qfz_parts *parts, const qfz_group *group, qfz_error *e
 void qfz_parts_fini(qfz_parts *parts)
 {
     free(parts->first_link);
-    free(parts->first_event);
+    free(parts->part);
     qfz_links_fini(&parts->links);
-    qfz_ranges_fini(&parts->ranges);
     *parts = (qfz_parts){0};
 }
 
@@ -265,15 +231,4 @@ qfz_links qfz_part_links(const qfz_parts *parts, int p)
                        .u = parts->links.u + first,
                        .v = parts->links.v + first,
                        .level = parts->links.level + first};
-}
-
-qfz_ranges qfz_part_ranges(const qfz_parts *parts, const qfz_rule *rule, int p)
-{
-    const size_t bytes = qfz_type_bytes(rule->type) * (size_t)rule->n_bands;
-    const int64_t first = parts->first_event[p];
-    return (qfz_ranges){.n = parts->first_event[p + 1] - first,
-                        .at = parts->ranges.at + first,
-                        .level = parts->ranges.level + first,
-                        .lo = (char *)parts->ranges.lo + (size_t)first * bytes,
-                        .hi = (char *)parts->ranges.hi + (size_t)first * bytes};
 }

@@ -29,7 +29,7 @@ typedef struct work {
 /* The items of one pass, with readers of the members' events. */
 typedef struct pass {
     qfz_filter_items items; /* borrowed arrays */
-    qfz_mass_reader readers[QFZ_GROUP_CHILDREN];
+    qfz_event_reader readers[QFZ_GROUP_CHILDREN];
 } pass;
 
 static qfz_status pass_open(const work *w, pass *p, qfz_error *err)
@@ -38,10 +38,10 @@ static qfz_status pass_open(const work *w, pass *p, qfz_error *err)
     *p = (pass){.items = w->items};
     p->items.n_lists = group->n_members;
     for (int m = 0; m < group->n_members; m++) {
-        QFZ_TRY(qfz_mass_reader_open(&p->readers[m], &group->masses[m], err));
-        p->items.lists[m] = (qfz_filter_events){.n = group->masses[m].n,
+        QFZ_TRY(qfz_event_reader_open(&p->readers[m], &group->events[m], err));
+        p->items.lists[m] = (qfz_filter_events){.n = group->events[m].n,
                                                 .first = group->offset[m],
-                                                .read = qfz_mass_read,
+                                                .read = qfz_event_read_masses,
                                                 .arg = &p->readers[m]};
     }
     return QFZ_OK;
@@ -52,7 +52,7 @@ static qfz_status pass_close(pass *p, qfz_status st)
 {
     for (int m = 0; m < QFZ_GROUP_CHILDREN; m++) {
         if (st == QFZ_OK) st = p->readers[m].st;
-        qfz_mass_reader_close(&p->readers[m]);
+        qfz_event_reader_close(&p->readers[m]);
     }
     return st;
 }
@@ -138,11 +138,11 @@ static qfz_status mark_ring(const work *w, qfz_filter_sets *sets, qfz_filter_out
 
 static qfz_status summarise(const work *w, qfz_summary *summary, qfz_error *err)
 {
-    qfz_mass_spool *const spool = w->group->spool;
+    qfz_event_spool *const spool = w->group->spool;
     qfz_filter_outside outside = {.links = &summary->links,
                                   .masses = &summary->masses,
                                   .n_full = spool->block,
-                                  .full = qfz_mass_spool_take,
+                                  .full = qfz_event_spool_masses,
                                   .full_arg = spool};
     qfz_filter_sets sets = {0};
     pass p = {0};

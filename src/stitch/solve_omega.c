@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* solve_omega.c - (alpha, omega)-components across a group: up, links and range events of the
  * pixels of its ring; down, the region and the omega level of each pixel on the members' rings. The
- * links are joined part by part (parts.h); the vertices are resolved piece by piece. */
+ * links are joined part by part (parts.h), and each part reads the members' range events and passes
+ * over those of other parts; the vertices are resolved piece by piece. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +10,17 @@
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "stitch/parts.h"
+#include "stitch/range_merge.h"
 #include "stitch/solve.h"
 #include "stitch/sound.h"
 #include "stitch/thin.h"
 
-/* The links and range events that one part adds to the summary. */
+/* The links and range events that one part adds to the summary; the first events are in the spool.
+ */
 typedef struct additions {
     qfz_links links;
     qfz_ranges ranges;
+    qfz_event_spool spool;
 } additions;
 
 typedef struct work {
@@ -44,6 +48,7 @@ static void work_fini(work *w)
     for (int p = 0; w->additions && p < w->parts.n; p++) {
         qfz_links_fini(&w->additions[p].links);
         qfz_ranges_fini(&w->additions[p].ranges);
+        qfz_event_spool_close(&w->additions[p].spool);
     }
     free(w->additions);
     free(w->ring_vertex);
@@ -91,36 +96,51 @@ static qfz_status start_join(work *w, bool up, qfz_error *err)
     return qfz_parallel_within(group->n_threads, group->n_members, start_member, w, err);
 }
 
-static qfz_status join_sorted(work *w, int p, const qfz_links *links, const qfz_ranges *ranges,
-                              qfz_graph *graph, qfz_graph *order, qfz_error *err)
+static qfz_status join_sorted(work *w, int p, const qfz_graph *graph, qfz_range_merge *events,
+                              qfz_error *err)
 {
-    const uint32_t n = qfz_group_n(w->group);
-    QFZ_TRY(qfz_graph_init(graph, links->n, err));
-    QFZ_TRY(qfz_graph_init(order, ranges->n, err));
-    qfz_graph_set_links(graph, n, links->u, links->v, links->level);
-    qfz_graph_add_links(graph, 0, links->n, w->group->rule->alpha_level);
-    qfz_graph_sort(graph);
-    qfz_graph_set_links(order, n, NULL, NULL, ranges->level);
-    qfz_graph_add_links(order, 0, ranges->n, UINT32_MAX);
-    qfz_graph_sort(order);
-    const qfz_omega_input input = {.graph = graph, .ranges = ranges, .order = order};
+    const qfz_omega_input input = {
+        .graph = graph, .more = qfz_range_merge_more, .more_arg = events};
     if (!w->mark) return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, NULL, err);
-    const qfz_omega_summary summary_out = {
-        .mark = w->mark, .links = &w->additions[p].links, .ranges = &w->additions[p].ranges};
-    QFZ_TRY(qfz_links_reserve(summary_out.links, links->n, err));
+    additions *const to = &w->additions[p];
+    const qfz_omega_summary summary_out = {.mark = w->mark,
+                                           .links = &to->links,
+                                           .ranges = &to->ranges,
+                                           .n_full = to->spool.block,
+                                           .full = qfz_event_spool_ranges,
+                                           .full_arg = &to->spool};
+    QFZ_TRY(qfz_links_reserve(&to->links, graph->n_edges, err));
     return qfz_omega_join(&w->forest, &w->spans, w->group->rule, &input, &summary_out, err);
+}
+
+static qfz_status sort_links(const work *w, int p, qfz_graph *graph, qfz_error *err)
+{
+    const qfz_links links = qfz_part_links(&w->parts, p);
+    QFZ_TRY(qfz_graph_init(graph, links.n, err));
+    qfz_graph_set_links(graph, qfz_group_n(w->group), links.u, links.v, links.level);
+    qfz_graph_add_links(graph, 0, links.n, w->group->rule->alpha_level);
+    qfz_graph_sort(graph);
+    return QFZ_OK;
 }
 
 static qfz_status join_part(void *arg, int64_t item, int worker, qfz_error *err)
 {
     (void)worker;
     work *const w = arg;
-    const qfz_links links = qfz_part_links(&w->parts, (int)item);
-    const qfz_ranges ranges = qfz_part_ranges(&w->parts, w->group->rule, (int)item);
-    qfz_graph graph = {0}, order = {0};
-    const qfz_status st = join_sorted(w, (int)item, &links, &ranges, &graph, &order, err);
+    const qfz_group *const group = w->group;
+    qfz_graph graph = {0};
+    qfz_range_merge events = {0};
+    qfz_status st;
+    QFZ_TRY_OR(st, cleanup, sort_links(w, (int)item, &graph, err));
+    QFZ_TRY_OR(st, cleanup,
+               qfz_range_merge_open(&events, group->rule, group->events, group->offset,
+                                    group->n_members, err));
+    qfz_range_merge_restrict(&events, w->parts.part, (int)item);
+    st = join_sorted(w, (int)item, &graph, &events, err);
+
+cleanup:
     qfz_graph_fini(&graph);
-    qfz_graph_fini(&order);
+    qfz_range_merge_close(&events);
     return st;
 }
 
@@ -131,51 +151,87 @@ static qfz_status join_parts(work *w, qfz_error *err)
 
 /* --------------------------------------------------------------------------------------------- up
  */
-static void append_additions(qfz_summary *summary, const additions *from, size_t span_bytes)
+static void append_links(qfz_links *to, const qfz_links *from)
 {
-    qfz_links *const links = &summary->links;
-    qfz_ranges *const ranges = &summary->ranges;
-    const size_t n = (size_t)from->links.n, m = (size_t)from->ranges.n;
-    const size_t at = (size_t)ranges->n * span_bytes;
-    if (n > 0) {
-        memcpy(links->u + links->n, from->links.u, n * sizeof *links->u);
-        memcpy(links->v + links->n, from->links.v, n * sizeof *links->v);
-        memcpy(links->level + links->n, from->links.level, n * sizeof *links->level);
-    }
-    if (m > 0) {
-        memcpy(ranges->at + ranges->n, from->ranges.at, m * sizeof *ranges->at);
-        memcpy(ranges->level + ranges->n, from->ranges.level, m * sizeof *ranges->level);
-        memcpy((char *)ranges->lo + at, from->ranges.lo, m * span_bytes);
-        memcpy((char *)ranges->hi + at, from->ranges.hi, m * span_bytes);
-    }
-    links->n += from->links.n;
-    ranges->n += from->ranges.n;
+    const size_t n = (size_t)from->n;
+    if (n == 0) return;
+    memcpy(to->u + to->n, from->u, n * sizeof *to->u);
+    memcpy(to->v + to->n, from->v, n * sizeof *to->v);
+    memcpy(to->level + to->n, from->level, n * sizeof *to->level);
+    to->n += from->n;
 }
 
-static qfz_status gather_news(const work *w, qfz_summary *summary, qfz_error *err)
+static qfz_status gather_links(const work *w, qfz_summary *summary, qfz_error *err)
 {
-    const qfz_rule *const rule = w->group->rule;
-    int64_t n_links = 0, n_ranges = 0;
-    for (int p = 0; p < w->parts.n; p++) {
-        n_links += w->additions[p].links.n;
-        n_ranges += w->additions[p].ranges.n;
-    }
-    QFZ_TRY(qfz_links_reserve(&summary->links, n_links, err));
-    QFZ_TRY(qfz_ranges_reserve(&summary->ranges, n_ranges, rule, err));
+    int64_t n = 0;
     for (int p = 0; p < w->parts.n; p++)
-        append_additions(summary, &w->additions[p],
-                         qfz_type_bytes(rule->type) * (size_t)rule->n_bands);
+        n += w->additions[p].links.n;
+    QFZ_TRY(qfz_links_reserve(&summary->links, n, err));
+    for (int p = 0; p < w->parts.n; p++)
+        append_links(&summary->links, &w->additions[p].links);
     return QFZ_OK;
+}
+
+static qfz_event_list list_of(const work *w, const additions *from)
+{
+    return (qfz_event_list){.value_bytes = from->spool.value_bytes,
+                            .n = from->spool.n + from->ranges.n,
+                            .block = from->spool.block,
+                            .n_ring = w->n_ring,
+                            .box = w->group->ring.box,
+                            .spool = &from->spool,
+                            .rest = qfz_events_of_ranges(&from->ranges)};
+}
+
+/* The parts' events, as one list in order: whole blocks in the group's spool, the rest in the
+ * summary. */
+static qfz_status merge_ranges(const work *w, const qfz_event_list *lists, qfz_summary *summary,
+                               qfz_error *err)
+{
+    qfz_range_merge all;
+    qfz_ranges next = {0};
+    QFZ_TRY(qfz_range_merge_open(&all, w->group->rule, lists, NULL, w->parts.n, err));
+    qfz_status st = qfz_range_merge_more(&all, &next, err);
+    while (st == QFZ_OK && next.n == all.block) {
+        st = qfz_event_spool_ranges(w->group->spool, &next, err);
+        if (st == QFZ_OK) st = qfz_range_merge_more(&all, &next, err);
+    }
+    summary->ranges = all.out;
+    all.out = (qfz_ranges){0};
+    qfz_range_merge_close(&all);
+    return st;
+}
+
+static qfz_status gather_ranges(const work *w, qfz_summary *summary, qfz_error *err)
+{
+    qfz_event_list *lists = NULL;
+    if (w->parts.n == 1) {
+        additions *const only = &w->additions[0];
+        *w->group->spool = only->spool;
+        summary->ranges = only->ranges;
+        only->spool.file = -1;
+        only->ranges = (qfz_ranges){0};
+        return QFZ_OK;
+    }
+    QFZ_TRY(QFZ_NEW(&lists, w->parts.n, err));
+    for (int p = 0; p < w->parts.n; p++)
+        lists[p] = list_of(w, &w->additions[p]);
+    const qfz_status st = merge_ranges(w, lists, summary, err);
+    free(lists);
+    return st;
 }
 
 static qfz_status join_told(work *w, qfz_summary *summary, qfz_error *err)
 {
     QFZ_TRY(start_join(w, true, err));
     QFZ_TRY(QFZ_NEW_ZERO(&w->additions, w->parts.n, err));
+    for (int p = 0; p < w->parts.n; p++)
+        w->additions[p].spool = *w->group->spool; /* no file yet */
     for (int64_t i = 0; i < w->n_ring; i++)
         w->mark[w->ring_vertex[i]] = (uint32_t)i;
     QFZ_TRY(join_parts(w, err));
-    return gather_news(w, summary, err);
+    QFZ_TRY(gather_links(w, summary, err));
+    return gather_ranges(w, summary, err);
 }
 
 /* A device reports all range events, the host only new ones; where the difference may matter, the

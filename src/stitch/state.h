@@ -44,8 +44,8 @@ struct qfz_stitch {
     qfz_group_tree group_tree;
     int64_t n_nodes;
     qfz_store *store;
-    const char *folder; /* of temporary files; the store's */
-    int64_t mass_block; /* mass_events.h */
+    const char *folder;  /* of temporary files; the store's */
+    int64_t event_block; /* event_lists.h; 0: summaries of this kind have no events */
 };
 
 static inline int64_t qfz_piece(const qfz_stitch *stitch, int what, int64_t node)

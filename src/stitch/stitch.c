@@ -35,7 +35,8 @@ qfz_status qfz_stitch_open(qfz_stitch **out, const qfz_rule *rule, qfz_kind kind
     stitch->solver = solver_of(kind);
     stitch->ranks = ranks;
     stitch->n_threads = n_threads;
-    stitch->mass_block = qfz_mass_block(memory_bytes);
+    const size_t value_bytes = qfz_event_value_bytes(kind, rule);
+    stitch->event_block = value_bytes > 0 ? qfz_event_block(memory_bytes, value_bytes) : 0;
     stitch->group_tree = qfz_group_tree_of(tiling);
     stitch->n_nodes = stitch->group_tree.first[stitch->group_tree.n_levels];
     const qfz_status st =
@@ -78,13 +79,13 @@ void qfz_stitch_use(qfz_stitch *stitch, const qfz_engine *engine, qfz_worker *co
 /* -------------------------------------------------------------------------- pieces of the store */
 /* spool: events of a group that come before those of the summary; NULL: none. */
 static qfz_status put_summary(qfz_stitch *stitch, int64_t node, const qfz_summary *summary,
-                              const qfz_mass_spool *spool, qfz_error *err)
+                              const qfz_event_spool *spool, qfz_error *err)
 {
     void *data = NULL;
     int64_t bytes = 0;
-    if (stitch->kind == QFZ_FILTER)
-        return qfz_mass_put(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node),
-                            stitch->mass_block, summary, stitch->rule, spool, err);
+    if (stitch->event_block > 0)
+        return qfz_event_put(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node),
+                             stitch->event_block, summary, stitch->kind, stitch->rule, spool, err);
     QFZ_TRY(qfz_pack_summary(summary, stitch->rule, &data, &bytes, err));
     return qfz_store_give(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), data, bytes, err);
 }
@@ -109,15 +110,15 @@ static qfz_ring ring_of(const qfz_stitch *stitch, int64_t node)
     return qfz_ring_of(box, level == 0 ? QFZ_ALL_SIDES : qfz_group_tree_sides(tree, box));
 }
 
-/* A view of a summary in memory, valid until the summary is dropped; its mass events are in
- * *masses. */
+/* A view of a summary in memory, valid until the summary is dropped; its events are in
+ * *events. */
 static qfz_status view_summary(qfz_stitch *stitch, int64_t node, qfz_summary *summary,
-                               qfz_mass_list *masses, qfz_error *err)
+                               qfz_event_list *events, qfz_error *err)
 {
     const qfz_ring ring = ring_of(stitch, node);
-    if (stitch->kind == QFZ_FILTER)
-        return qfz_mass_view(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), stitch->rule,
-                             &ring, summary, masses, err);
+    if (stitch->event_block > 0)
+        return qfz_event_view(stitch->store, qfz_piece(stitch, PIECE_SUMMARY, node), stitch->kind,
+                              stitch->rule, &ring, summary, events, err);
     const void *data;
     void *own;
     int64_t bytes;
@@ -349,10 +350,10 @@ static qfz_status load_group(const qfz_level_walk *walk, const family *f, qfz_gr
 {
     qfz_stitch *const stitch = walk->stitch;
     qfz_summary summaries[QFZ_GROUP_CHILDREN] = {0};
-    qfz_mass_list masses[QFZ_GROUP_CHILDREN] = {0};
+    qfz_event_list events[QFZ_GROUP_CHILDREN] = {0};
     qfz_status st = QFZ_OK;
     for (int m = 0; m < f->n_members && st == QFZ_OK; m++)
-        st = view_summary(stitch, f->members[m], &summaries[m], &masses[m], err);
+        st = view_summary(stitch, f->members[m], &summaries[m], &events[m], err);
     const qfz_box box = qfz_group_tree_box(&stitch->group_tree, f->level, f->node);
     const qfz_ring ring = qfz_ring_of(box, qfz_group_tree_sides(&stitch->group_tree, box));
     for (int m = 1; m < f->n_members && st == QFZ_OK; m++)
@@ -361,7 +362,7 @@ static qfz_status load_group(const qfz_level_walk *walk, const family *f, qfz_gr
     if (st == QFZ_OK)
         st = qfz_group_init(group, stitch->rule, walk->n_threads_each, ring, f->n_members,
                             summaries, err);
-    if (st == QFZ_OK) memcpy(group->masses, masses, sizeof masses);
+    if (st == QFZ_OK) memcpy(group->events, events, sizeof events);
     for (int m = 0; m < f->n_members; m++)
         qfz_summary_fini(&summaries[m]);
     return st;
@@ -385,7 +386,10 @@ static qfz_status solve_group(void *arg, int64_t item, int thread, qfz_error *er
     family f = {.level = s->walk.level, .node = s->walk.first + item};
     f.n_members = qfz_group_tree_children(&stitch->group_tree, f.level, f.node, f.members);
     qfz_group group = {0};
-    qfz_mass_spool spool = {.folder = stitch->folder, .block = stitch->mass_block, .file = -1};
+    qfz_event_spool spool = {.folder = stitch->folder,
+                             .value_bytes = qfz_event_value_bytes(stitch->kind, stitch->rule),
+                             .block = stitch->event_block,
+                             .file = -1};
     qfz_status st;
     if (s->is_done(stitch, &f)) return report(s, err);
     QFZ_TRY_OR(st, cleanup, load_group(&s->walk, &f, &group, err));
@@ -393,12 +397,13 @@ static qfz_status solve_group(void *arg, int64_t item, int thread, qfz_error *er
     group.engine = stitch->engine;
     if (qfz_group_n(&group) >= stitch->least_vertices)
         group.worker = worker_for(&s->walk, item, thread);
+    if (stitch->kind == QFZ_OMEGA) QFZ_TRY_OR(st, cleanup, qfz_group_load_ranges(&group, err));
     QFZ_TRY_OR(st, cleanup, s->solve(stitch, &f, &group, err));
     st = report(s, err);
 
 cleanup:
     qfz_group_fini(&group);
-    qfz_mass_spool_close(&spool);
+    qfz_event_spool_close(&spool);
     return st;
 }
 

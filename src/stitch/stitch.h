@@ -28,8 +28,8 @@ qfz_status qfz_stitch_open(qfz_stitch **stitch, const qfz_rule *rule, qfz_kind k
                            int64_t memory_bytes, const char *folder, qfz_error *err);
 void qfz_stitch_close(qfz_stitch *stitch);
 
-/* QFZ_FILTER: what a thread takes at most for windows on the mass events of a group's members. */
-int64_t qfz_stitch_window_bytes(void);
+/* What a thread takes at most for blocks of the events of a group and its members. */
+int64_t qfz_stitch_window_bytes(qfz_kind kind, const qfz_rule *rule);
 
 /* Takes the results that a journal holds of an earlier run of the same problem; their computation
  * is skipped.  If the journal is open for appending, new results are appended.  check: damaged

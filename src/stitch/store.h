@@ -3,7 +3,8 @@
  * a journal attached, every piece is also appended to the journal, from which another process
  * resumes.
  *
- * Any thread may call, but no two threads use the same piece at a time. */
+ * Any thread may call, but no two threads use the same piece at a time, except for
+ * qfz_store_look(). */
 #ifndef QFZ_STITCH_STORE_H
 #define QFZ_STITCH_STORE_H
 

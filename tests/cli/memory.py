@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 64 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 65 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
-passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area, nor components longer than wide,
+passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area, nor components longer than wide, for the area filter and for omega,
 nor the areas of many rows and the runs of many chains of polygons, nor the tables of the tiles of each alpha.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
 import json
 import os
@@ -58,6 +58,7 @@ JOBS = {
     "area": ["simplify", *ALPHA, "--omega", 9, "--min-area", 20, "--overwrite", "SRC", "out.tif"],
     "large": ["label", *ALPHA, "--min-area", 1000000, "--overwrite", "SRC", "out.tif"],
     "rows": ["saliency", "--min-area", 1000, "--overwrite", "SRC", "out.tif"],
+    "spans": ["simplify", "--alpha", 1000000, "--omega", 1000000, "--overwrite", "SRC", "out.tif"],
     "long": ["label", "--alpha", 1, "--min-area", 1000, "--overwrite", "SRC", "out.tif"],
     "saliency": ["saliency", "--distance", "linf", "--connectivity", 8, "--overwrite", "SRC", "out.tif"],
     "tree": ["tree", "--distance", "linf", "--overwrite", "SRC", "out.tif", "out.csv"],
@@ -85,7 +86,7 @@ CELLS = [(layout, job) for layout, jobs in {
     "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet", "heavy": "values masked means",
     "tiles": "alpha area large tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area branches", "wide": "label saliency", "tall": "label simplify",
-    "column": "count curve least borders", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "bowl": "rows long", "pair": "alphas",
+    "column": "count curve least borders", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "bowl": "rows long spans", "pair": "alphas",
 }.items() for job in jobs.split()]
 
 

@@ -336,7 +336,7 @@ static void check_near_ties(void)
 }
 
 /* A bowl, whose components are rows and columns of pixels: so nearly each pixel is a mass event,
- * and a group has several blocks of them (mass_events.h). */
+ * and a group has several blocks of them (event_lists.h). */
 static void check_bowl(void)
 {
     static filter_case c;

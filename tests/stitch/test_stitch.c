@@ -396,6 +396,17 @@ static void check_level_bytes(const bench *b, const problem *p, const double *wa
     CHECK(bytes == wanted, "levels up to %.17g have %d bytes, not %d", largest, bytes, wanted);
 }
 
+static void check_omega(problem *p, uint32_t *labels)
+{
+    bench b;
+    const uint32_t n = oracle_alpha_omega(p->o, p->alpha, p->omega, labels);
+    p->rule.omega = p->omega;
+    open_bench(&b, p, QFZ_OMEGA);
+    summarise(&b, p, QFZ_OMEGA);
+    check_labels(&b, p, QFZ_OMEGA, labels, n);
+    close_bench(&b);
+}
+
 static void test_case(void)
 {
     problem p;
@@ -406,18 +417,12 @@ static void test_case(void)
     double *const planes = malloc((size_t)(n_px * QFZ_MAX_DIRS) * sizeof *planes);
 
     p.rule.alpha_level = qfz_level_of_alpha(&p.rule, p.alpha);
-    uint32_t n = oracle_alpha(p.o, p.alpha, labels);
+    const uint32_t n = oracle_alpha(p.o, p.alpha, labels);
     open_bench(&b, &p, QFZ_COMPONENTS);
     summarise(&b, &p, QFZ_COMPONENTS);
     check_labels(&b, &p, QFZ_COMPONENTS, labels, n);
     close_bench(&b);
-
-    p.rule.omega = p.omega;
-    n = oracle_alpha_omega(p.o, p.alpha, p.omega, labels);
-    open_bench(&b, &p, QFZ_OMEGA);
-    summarise(&b, &p, QFZ_OMEGA);
-    check_labels(&b, &p, QFZ_OMEGA, labels, n);
-    close_bench(&b);
+    check_omega(&p, labels);
 
     p.rule.alpha_level = qfz_top_level(&p.rule);
     oracle_saliency(p.o, planes);
@@ -432,6 +437,46 @@ static void test_case(void)
     oracle_close(p.o);
     raster_edges_free(&p.edges);
     raster_free(&p.r);
+}
+
+/* A bowl, whose components are rows and columns of pixels: so nearly each pixel is a range event,
+ * and a group has several blocks of them (event_lists.h). */
+static void check_bowl(void)
+{
+    enum { SIDE = 28, PX = SIDE * SIDE };
+    static uint16_t pixels[PX];
+    static uint8_t valid[PX];
+    static uint32_t labels[PX];
+    const int64_t y0 = check_pick(SIDE), x0 = check_pick(SIDE);
+    problem p = {.alpha = INFINITY,
+                 .omega = {1 + (double)check_pick(2 * PX)},
+                 .n_threads = 1 + (int)check_pick(5),
+                 .uses_workers = check_chance(50)};
+    for (int64_t i = 0; i < PX; i++) {
+        const int64_t y = i / SIDE - y0, x = i % SIDE - x0;
+        pixels[i] = (uint16_t)(y * y + x * x);
+        valid[i] = !check_chance(2);
+    }
+    p.r.image = (qfz_image){
+        .h = SIDE, .w = SIDE, .n_bands = 1, .type = QFZ_U16, .pixels = pixels, .valid = valid};
+    p.rule = (qfz_rule){.connectivity = check_chance(50) ? 4 : 8,
+                        .distance = QFZ_LINF,
+                        .type = QFZ_U16,
+                        .n_bands = 1};
+    const int64_t tile_w = 2 + check_pick(5), tile_h = 2 + check_pick(5);
+    p.tiling = (qfz_tiling){.w = SIDE,
+                            .h = SIDE,
+                            .tile_w = tile_w,
+                            .tile_h = tile_h,
+                            .n_x = (SIDE + tile_w - 1) / tile_w,
+                            .n_y = (SIDE + tile_h - 1) / tile_h};
+    p.o = oracle_open(&p.r.image, p.rule.connectivity, p.rule.distance);
+    p.rule.alpha_level = qfz_level_of_alpha(&p.rule, p.alpha);
+    check_describe("a bowl about %d %d in tiles of %d x %d, %d-connected, omega %g, %d threads%s",
+                   (int)y0, (int)x0, (int)tile_h, (int)tile_w, p.rule.connectivity, p.omega[0],
+                   p.n_threads, p.uses_workers ? ", groups by workers" : "");
+    check_omega(&p, labels);
+    oracle_close(p.o);
 }
 
 /* If all valid pixels have one value, published methods join by validity alone; they must see the
@@ -522,6 +567,7 @@ int main(int argc, char **argv)
     for (int64_t i = check_.first; i < check_.cases; i++) {
         check_case(i, "making the case");
         test_case();
+        if (check_chance(5)) check_bowl();
     }
     return check_end();
 }
