@@ -80,7 +80,7 @@ static void write_all(FILE *out, const qfz_setup *setup, qfz_source *source, int
                                         "curve", "regions",  "forest"};
     static const char *const rules[] = {"all", "any"};
     const qfz_job *const job = setup->job;
-    (void)fprintf(out, "version\t%s, journal %d\n", QFZ_VERSION, FORMAT);
+    (void)fprintf(out, QFZ_JOB_IDENTITY_VERSION "\t%s, journal %d\n", QFZ_VERSION, FORMAT);
     write_text(out, "task", tasks[job->task]);
     write_text(out, "source", job->src);
     if (source) qfz_source_describe(source, out);

@@ -19,6 +19,9 @@ qfz_status qfz_job_identity_make(char **text, const qfz_setup *setup, qfz_source
 qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qfz_report *report,
                                        qfz_error *err);
 
+/* Name of the line with the version of qfz and of the format of journals. */
+#define QFZ_JOB_IDENTITY_VERSION "version"
+
 /* Names of the two lines that may differ. */
 #define QFZ_JOB_IDENTITY_TILE "tile"
 #define QFZ_JOB_IDENTITY_PARTS "parts"

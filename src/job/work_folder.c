@@ -69,6 +69,19 @@ static qfz_status take_tiling(qfz_work_folder *work, const char *there, qfz_setu
     return job->task == QFZ_REGIONS ? QFZ_OK : qfz_setup_retile(setup, w, h, err);
 }
 
+static qfz_status refuse(const char *folder, const qfz_job_difference *d, qfz_error *err)
+{
+    if (strcmp(d->what, QFZ_JOB_IDENTITY_VERSION) == 0)
+        return qfz_fail(err, QFZ_EARG,
+                        "%s: written by another version of qfz, %s; this is %s; continue with that "
+                        "version, or remove the folder",
+                        folder, d->there, d->here);
+    return qfz_fail(
+        err, QFZ_EARG,
+        "%s: holds another job, with %s \"%s\" where this one has \"%s\"; use another folder",
+        folder, d->what, d->there, d->here);
+}
+
 /* Compares the folder's job with this job's text here; NULL: rank 0 has compared it already. */
 static qfz_status compare(qfz_work_folder *work, const char *here, qfz_setup *setup, qfz_error *err)
 {
@@ -80,10 +93,7 @@ static qfz_status compare(qfz_work_folder *work, const char *here, qfz_setup *se
         st = qfz_fail(err, QFZ_EARG, "%s: holds no job yet; phase summarise comes first",
                       work->folder);
     else if (here && qfz_job_identity_differs(there, here, &d))
-        st = qfz_fail(
-            err, QFZ_EARG,
-            "%s: holds another job, with %s \"%s\" where this one has \"%s\"; use another folder",
-            work->folder, d.what, d.there, d.here);
+        st = refuse(work->folder, &d, err);
     else
         st = take_tiling(work, there, setup, err);
     free(there);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """kill.py QFZ ranks|alone [SEED [MOMENTS]]: jobs that are killed at random moments (on ranks, or of one
-process and in phases) resume, and end with the bytes of a job that was not killed."""
+process and in phases) resume, and end with the bytes of a job that was not killed.  The work folder of another version is
+refused by that name: one of a version with other records was taken, and its summaries were called damaged."""
 import os
 import shutil
 import sys
@@ -94,6 +95,28 @@ def killed(name, way, want):
     return n_kills
 
 
+def files_of(folder):
+    return {name: open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder)}
+
+
+def other_version():
+    """Journals of version 10 have mass and range events in another form."""
+    clean()
+    words = [test.qfz, "label", "--min-area", "5", *TILE, "--work", "work", "src.tif", "out.tif"]
+    status, _, err = run([*words, "--phase", "summarise", "--part", "1/1"])
+    test.check(status == 0, f"other version: {err}")
+    now = files_of("work")["job"]
+    for version in ("1.0.0, journal 10", "0.9.0, journal 11"):
+        with open("work/job", "wb") as file:
+            file.write(f"version\t{version}\n".encode() + now.split(b"\n", 1)[1])
+        before = files_of("work")
+        test.check(before["job"] != now, f"{version} is this one")
+        status, _, err = run([*words, "--resume"])
+        test.check(status == 1 and f"written by another version of qfz, {version}; this is" in err and "remove the folder" in err,
+                   f"other version: {status}: {err}")
+        test.check(files_of("work") == before and not os.path.exists("out.tif"), f"{version}: files are altered")
+
+
 WAYS = (by_ranks, by_other_ranks) if RANKS else (single, in_phases)
 kinds = [(name, way) for name in (*TASKS, *FILTERED, *MAPS, *TREES) for way in WAYS]
 wanted = {task: reference(task) for task in dict(kinds)}
@@ -105,4 +128,6 @@ for turn in range(100):
         break
 print("kills:", done)
 test.check(min(done.values()) > 0, f"some jobs were never killed: {done}")
+if not RANKS:
+    other_version()
 test.finish()
