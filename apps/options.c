@@ -139,6 +139,15 @@ static bool unknown(const request *r, const char *word)
     return false;
 }
 
+/* The commands of all options of this name: an option may have other values in other commands. */
+static unsigned commands_with(const char *name)
+{
+    unsigned commands = 0;
+    for (int i = 0; i < n_options; i++)
+        if (strcmp(option_table[i].name, name) == 0) commands |= option_table[i].commands;
+    return commands;
+}
+
 /* Reports an option that the command (bit: its own, or the planned task's) does not have, and the
  * commands that have it: the tasks among them, or, where there is none, the others. */
 static bool misplaced(const request *r, const option *o, unsigned bit)
@@ -152,13 +161,14 @@ static bool misplaced(const request *r, const option *o, unsigned bit)
                {FOR_REGIONS, "qfz regions"},   {FOR_EXPLORE, "qfz explore"},
                {FOR_INFO, "qfz info"},         {FOR_BENCH, "qfz-bench"},
                {FOR_HELP, "qfz help"}};
-    const bool of_task = (o->commands & FOR_TASKS) != 0;
+    const unsigned commands = commands_with(o->name);
+    const bool of_task = (commands & FOR_TASKS) != 0;
     char owners[128] = "";
     const char *here = r->command->name;
     size_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].bit == bit) here = all[i].name;
-        if (!(o->commands & all[i].bit) || (of_task && !(all[i].bit & FOR_TASKS))) continue;
+        if (!(commands & all[i].bit) || (of_task && !(all[i].bit & FOR_TASKS))) continue;
         n += (size_t)snprintf(owners + n, sizeof owners - n, "%s%s", n ? ", " : "", all[i].name);
     }
     complain(r->command, "%s: not an option of %s, but of %s", o->name, here, owners);

@@ -183,6 +183,7 @@ done <<'CASES'
 2 | curve a.tif b.tif | b.tif: one argument too many
 2 | curve --alpha 1 a.tif | --alpha: not an option of qfz curve
 2 | curve --format xml a.tif | must be text, csv or json$
+2 | cut --alpha 1 --method ha4 a.tif b.tif | --method: not an option of qfz cut, but of qfz label, qfz simplify, qfz saliency$
 2 | label --plot p.png a.tif b.tif | --plot: not an option of qfz label, but of qfz curve
 2 | info --ranks 0 a.tif | --ranks 0: must be N or N,M
 2 | info --ranks 4,8 a.tif | --ranks 4,8: must be
