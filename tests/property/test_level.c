@@ -353,6 +353,27 @@ static void angles_without_direction(void)
     CHECK(angle_of(third, thrice, 2) == 0, "vectors in one direction");
 }
 
+/* The page on parameters promises an alpha per band: weights 1 / A of ten significant digits. */
+static void reciprocals_are_alphas(void)
+{
+    check_case(0, "reciprocals");
+    for (int alpha = 1; alpha <= UINT16_MAX; alpha++) {
+        char digits[32];
+        snprintf(digits, sizeof digits, "%.10g", 1.0 / alpha);
+        const float weight = (float)strtod(digits, NULL);
+        const qfz_rule rule = {
+            .distance = QFZ_LINF, .type = QFZ_U32, .n_bands = 1, .weights = &weight};
+        const uint32_t values[] = {(uint32_t)alpha, 0, (uint32_t)alpha + 1};
+        const qfz_image image = {.h = 1, .w = 3, .n_bands = 1, .type = QFZ_U32, .pixels = values};
+        uint32_t levels[2];
+        qfz_levels(&image, &rule, 0, 1, 2, levels);
+        if (!CHECK(qfz_level_value(&rule, levels[0]) <= 1 && qfz_level_value(&rule, levels[1]) > 1,
+                   "%d: levels %.9g and %.9g", alpha, qfz_level_value(&rule, levels[0]),
+                   qfz_level_value(&rule, levels[1])))
+            break;
+    }
+}
+
 static void weights_are_checked(void)
 {
     static const struct {
@@ -434,6 +455,7 @@ int main(int argc, char **argv)
     angles_are_angles();
     angles_without_direction();
     weights_are_checked();
+    reciprocals_are_alphas();
     for (int64_t c = check_.first; c < check_.cases; c++)
         random_rows(c);
     return check_end();
