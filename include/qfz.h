@@ -153,8 +153,9 @@ typedef struct qfz_criterion {
     uint64_t min_area; /* N: least number of pixels of a region.  The hierarchy is filtered so that
                           no region of any cut is smaller, except whole areas of valid pixels that
                           are; a region may span more than omega for it.  0 or 1: no filter.
-                          Not for trees and cuts.  For an image in device memory, a byte for each
-                          pixel passes through host memory */
+                          Not for trees of sessions (qfz_session_tree()) and for cuts.  For an
+                          image in device memory, a byte for each pixel passes through host
+                          memory */
     const double *weights; /* of l1, l2 and linf: one per band, finite, >= 0, at least one > 0; flat
                               zones ignore them; NULL: none */
     uint64_t reserved[4];
