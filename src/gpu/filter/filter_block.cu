@@ -11,38 +11,39 @@
 
 /* ---- Store ----------------------------------------------------------------------------------- */
 
-static QFZ_DEVICE void add_bits(const qfz_gpu_filter &f, uint32_t px, uint32_t bits)
+/* The bits of four quads in a row, from a column on; 0 outside the block. */
+template <typename WORK>
+static QFZ_DEVICE uint32_t marks_from(const WORK &w, uint32_t row, int column)
 {
-    if (bits != 0) atomicOr(&f.d_zeroed[px / 4], bits << 8 * (px % 4));
+    enum { WORDS = SIDE / 4 };
+    const uint32_t *const of_row = w.m.marks + row * WORDS;
+    const int word = column >> 2;
+    const uint32_t low = (uint32_t)word < WORDS ? of_row[word] : 0;
+    const uint32_t high = (uint32_t)(word + 1) < WORDS ? of_row[word + 1] : 0;
+    return (uint32_t)(((uint64_t)high << 32 | low) >> 8 * (column & 3));
 }
 
-/* True if no other block writes bits of any of the four pixels of the word: other blocks have edges
- * that start from the last row and from the first and last column. */
-static QFZ_DEVICE bool is_own_word(uint32_t quad, uint32_t px)
-{
-    enum { FIRST = 2, LAST = SIDE - 2 };
-    const uint32_t left = quad % SIDE - px % 4, row = quad / SIDE;
-    return row - 1 < LAST && left - FIRST <= (uint32_t)(LAST - 3 - FIRST);
-}
-
-/* The bits of a quad belong to its pixel, but the last one to the pixel on the right. */
+/* The bits of a quad belong to its pixel, but the last one to the pixel on the right.  Other blocks
+ * have edges that start from the last row and from the first and last column, and write bits of
+ * these pixels, too; behind the tile's last column, a word has pixels of the next row. */
 template <typename WORK> static QFZ_DEVICE void store_marks(const WORK &w)
 {
-    enum { OF_RIGHT = 1 << QFZ_BELOW_LEFT };
-    const uint8_t *const marks = reinterpret_cast<const uint8_t *>(w.m.marks);
-    const bool is_first = w.own(0) % SIDE == 0, is_last = w.own(0) % SIDE == SIDE - 1;
-    for (int i = 0; i < WORK::shape::OWN; i++) {
-        const uint32_t quad = w.own(i), px = w.px_of(quad); /* without bits, any number */
-        uint32_t bits = marks[quad];
-        if (WORK::shape::DIRS > 2) {
-            if (is_last) add_bits(w.f, px + 1, bits & OF_RIGHT);
-            bits &= ~(uint32_t)OF_RIGHT;
-            if (!is_first) bits |= marks[quad - 1] & OF_RIGHT;
-        }
-        if (!is_own_word(quad, px))
-            add_bits(w.f, px, bits);
-        else if (bits != 0)
-            reinterpret_cast<uint8_t *>(w.f.d_zeroed)[px] = (uint8_t)bits;
+    enum { WORDS = SIDE / 4 + 1, FIRST = 2, LAST = SIDE - 2 };
+    const int end = min(SIDE - 1, w.f.w - w.x);
+    const uint32_t of_right = 0x01010101u << QFZ_BELOW_LEFT;
+    for (uint32_t i = threadIdx.x; i < SIDE * WORDS; i += WORK::shape::THREADS) {
+        const uint32_t row = i / WORDS, px = w.px_of(row * SIDE);
+        const int column = (int)(i % WORDS * 4) - (int)(px % 4);
+        uint32_t bits = marks_from(w, row, column);
+        if (WORK::shape::DIRS > 2)
+            bits = (bits & ~of_right) | (marks_from(w, row, column - 1) & of_right);
+        if (bits == 0) continue;
+        uint32_t *const word = &w.f.d_zeroed[(px + (uint32_t)column) / 4];
+        const bool is_own = row - 1 < LAST && column >= FIRST && column + 3 < end;
+        if (is_own)
+            *word = bits;
+        else
+            atomicOr(word, bits);
     }
 }
 
@@ -91,28 +92,30 @@ enum { WAITS = 1 << 15 };
 
 /* Lists roots from the front, and what waits from the back. */
 template <typename WORK>
-static QFZ_DEVICE void list_leaving(const WORK &w, bool is_root, bool waits, uint32_t entry)
+static QFZ_DEVICE void list_root(const WORK &w, bool is_root, uint32_t entry)
 {
     const uint32_t front = qfz_take_one(&w.m.n_roots, is_root);
-    const uint32_t back = qfz_take_one(&w.m.n_others, waits);
     if (is_root) w.m.graph.leaving[front] = (uint16_t)entry;
+}
+
+template <typename WORK>
+static QFZ_DEVICE void list_waiting(const WORK &w, bool waits, uint32_t entry)
+{
+    const uint32_t back = qfz_take_one(&w.m.n_others, waits);
     if (waits) w.m.graph.leaving[QUADS - 1 - back] = (uint16_t)entry;
 }
 
-/* Stores the root of each pixel, and lists those that go on in the tile. */
+/* Stores the root of each pixel, and lists roots that go on in the tile. */
 template <int N, typename WORK>
 static QFZ_DEVICE void store_roots(const WORK &w, const own_quads<N> &own)
 {
-    auto &m = w.m;
-    const uint32_t waiting = own.waits | own.leaves;
 #pragma unroll 1
     for (int i = 0; i < block_shape<N>::OWN; i++) {
-        const uint32_t quad = w.own(i), word = root_of(w, m.word[quad]), root = word & NUMBER;
+        const uint32_t quad = w.own(i), word = root_of(w, w.m.word[quad]), root = word & NUMBER;
         const uint32_t px = w.px_of(quad), side = side_at(own, i);
         const bool has = w.has(quad), is_root = root == quad;
         const bool leaves = has && (word & LEAVES) != 0;
-        const bool waits = leaves && !is_root && (waiting >> i & 1) && w.mass(quad) > 0;
-        list_leaving(w, leaves && is_root, waits, side * QUADS + quad);
+        list_root(w, leaves && is_root, side * QUADS + quad);
         if (!has) continue;
         w.f.d_up[px] =
             !is_root ? w.px_of(root) : QFZ_FILTER_ROOT | (leaves ? QFZ_FILTER_PICKED : 0u);
@@ -122,6 +125,19 @@ static QFZ_DEVICE void store_roots(const WORK &w, const own_quads<N> &own)
             w.f.d_mass[px] = 0; /* unless it waits: below */
         else if (qfz_filter_is_on_ring(w.f, at.y, at.x))
             store_arrival(w, px, arrival_of(w, quad, side));
+    }
+}
+
+/* Lists pixels that wait in clusters that leave. */
+template <int N, typename WORK>
+static QFZ_DEVICE void list_pixels(const WORK &w, const own_late<N> &late)
+{
+    const uint32_t lane = threadIdx.x % QFZ_WARP;
+    for (uint32_t i = 0; i * QFZ_WARP < late.n; i++) {
+        const uint32_t px = i * QFZ_WARP + lane < late.n ? late.px[i] : 0;
+        const bool waits = (late.waits >> i & 1) && (w.m.graph.root[px >> 16] & LEAVES);
+        const bool leaves = waits || (late.leaves >> i & 1);
+        list_waiting(w, leaves && w.mass(px % QUADS) > 0, px & (WAITS - 1));
     }
 }
 
@@ -137,7 +153,7 @@ static QFZ_DEVICE void list_clusters(const WORK &w, const own_quads<N> &own)
         const uint32_t word = c < n ? g.root[c] : 0;
         const bool waits = (word & LEAVES) && g.cell[c] != (word & NUMBER) && g.mass[c] > 0 &&
                            !(own.counted & bit);
-        list_leaving(w, false, waits, WAITS | c);
+        list_waiting(w, waits, WAITS | c);
     }
 }
 
@@ -201,21 +217,22 @@ static QFZ_DEVICE void store_edges(const WORK &w, const own_quads<N> &own)
 
 template <typename T, int N>
 static __global__ void __launch_bounds__(block_shape<N>::THREADS, block_shape<N>::RESIDENT)
-    k_block(qfz_gpu_filter f, qfz_edge_reader<T> reader, const uint8_t *valid, int n_level_bits)
+    k_block(qfz_gpu_filter f, qfz_edge_reader<T> reader, const uint8_t *valid, int n_level_bits,
+            uint32_t key_of_1)
 {
     QFZ_SHARED(block_memory<N>, m);
     const qfz_block_box box = qfz_filter_block_of(f, blockIdx.x);
-    const uint32_t key_of_1 = n_level_bits == 0                ? NO_KEY
-                              : n_level_bits > MOST_LEVEL_BITS ? KEYS_OF_0
-                                                               : 1u << (32 - n_level_bits);
-    const block_work<T, N> w = {*m, f, reader, box.y - 1, box.x - 1, n_level_bits, key_of_1};
+    const block_work<T, N> w = {*m,           f,        reader,           box.y - 1, box.x - 1,
+                                n_level_bits, key_of_1, (uint32_t)f.least};
     own_quads<N> own;
+    own_late<N> late;
     begin<N>(w);
-    if (first_round(w, &own)) {
-        grow(w, &own);
+    if (first_round(w, &own, &late)) {
+        grow(w, &own, &late);
         store_edges(w, own);
         store_marks(w);
         store_roots(w, own);
+        list_pixels(w, late);
         list_clusters(w, own);
         __syncthreads();
         store_leaving(w);
@@ -243,8 +260,11 @@ static qfz_status launch_blocks(qfz_gpu *gpu, const qfz_gpu_filter *f,
     int n_level_bits = 0;
     while (n_level_bits < 32 && edges->max_level >> n_level_bits > 0)
         n_level_bits++;
+    const uint32_t key_of_1 = n_level_bits == 0                ? NO_KEY
+                              : n_level_bits > MOST_LEVEL_BITS ? KEYS_OF_0
+                                                               : 1u << (32 - n_level_bits);
     return qfz_launch(gpu, k_block<T, N>, n_blocks, dim3(block_shape<N>::THREADS), shared_of(edges),
-                      *f, reader, edges->d_valid, n_level_bits);
+                      *f, reader, edges->d_valid, n_level_bits, key_of_1);
 }
 
 qfz_status qfz_filter_blocks(qfz_gpu *gpu, const qfz_gpu_edges *edges, const qfz_gpu_filter *filter)

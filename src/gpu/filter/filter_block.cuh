@@ -57,6 +57,10 @@ template <int N> struct block_graph {
     uint16_t next[CLUSTERS]; /* of a root, in a round: the same afterwards */
     uint16_t cell[CLUSTERS]; /* of its root */
     union {
+        struct { /* pixels that wait, until lanes have got theirs */
+            uint32_t key[QUADS];
+            uint16_t px[QUADS];
+        } late;
         struct {                              /* edges between clusters, while these grow */
             uint32_t key[EDGES], ends[EDGES]; /* words of both, the first one in the higher half */
             uint16_t number[EDGES];
@@ -77,6 +81,7 @@ template <int N> struct block_memory {
     uint32_t light_rows[SIDE / QFZ_WARP]; /* a bit a row: its pixels may pick edges, but on the
                                              tile's left and right */
     uint32_t n_clusters, n_edges, n_roots, n_others, n_left;
+    uint32_t n_late[block_shape<N>::THREADS / QFZ_WARP]; /* by warp */
 };
 
 /* A cell without a valid pixel.  Other cells are values in a band of 8 or 16 bits, or 0. */
@@ -115,6 +120,7 @@ template <typename T, int N> struct block_work {
     const qfz_edge_reader<T> &reader;
     int32_t y, x, n_level_bits;
     uint32_t key_of_1; /* the least key of an edge whose level is above 0 */
+    uint32_t least;    /* N */
 
     /* The i-th quad of this thread: those of a warp are neighbours in a row. */
     QFZ_DEVICE static uint32_t own(int i)

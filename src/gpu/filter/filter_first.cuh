@@ -11,12 +11,23 @@
 
 /* What a thread knows of its quads and their pixels. */
 template <int N> struct own_quads {
-    uint32_t first[block_shape<N>::OWN]; /* key of the pixel's first edge */
+    uint32_t first[block_shape<N>::OWN]; /* key of the pixel's first edge, in the first round */
     uint32_t sides;                      /* SIDE_BITS bits a pixel: which edge that is */
-    uint32_t waits;   /* a bit a pixel: it has not arrived at the root of its cluster */
-    uint32_t leaves;  /* a bit a pixel: it waits in a cluster that LEAVES */
+    uint32_t waits;   /* a bit a pixel, in the first round: it has not arrived at its root */
     uint32_t counted; /* a bit a cluster of this thread: it has arrived at its root */
     uint32_t n_edges; /* of this warp, in the list */
+};
+
+/* Pixels that have not arrived at the root of their cluster after the first round.  Those of a warp
+ * are shared out to its lanes: a lane hardly ever has more than three, so that they are indexed in
+ * loops, in local memory. */
+template <int N> struct own_late {
+    uint32_t key[block_shape<N>::OWN]; /* of the pixel's first edge */
+    uint32_t px[block_shape<N>::OWN];  /* number of its cluster << 16 | which edge that is * QUADS |
+                                          pixel */
+    uint32_t n;                        /* of the warp */
+    uint32_t waits;                    /* a bit each: it may arrive */
+    uint32_t leaves;                   /* a bit each: it will not, in a cluster that LEAVES */
 };
 
 /* Keys of the edges of a thread's quads; NO_KEY: the edge is not listed. */
@@ -114,6 +125,7 @@ template <int N, typename WORK> static QFZ_DEVICE void begin(const WORK &w)
         if (threadIdx.x % QFZ_WARP == 0) m.light_rows[threadIdx.x / QFZ_WARP] = rows;
     }
     if (threadIdx.x == 0) m.n_clusters = m.n_edges = m.n_roots = m.n_others = m.n_left = 0;
+    if (threadIdx.x < WORK::shape::THREADS / QFZ_WARP) m.n_late[threadIdx.x] = 0;
     __syncthreads();
     read_keys<N>(w);
     __syncthreads();
@@ -323,7 +335,6 @@ template <int N, typename WORK> static QFZ_DEVICE void pair_pixels(const WORK &w
         c++;
     }
     own->waits = ~pairs & ((1u << block_shape<N>::OWN) - 1);
-    own->leaves = 0;
 }
 
 /* To the ends of chains, which are LIVE or ENDED; first without changes.  A thread goes along all
@@ -334,20 +345,45 @@ template <int N, typename WORK> static QFZ_DEVICE void flatten(const WORK &w, ow
     uint32_t end[block_shape<N>::OWN];
     QFZ_EACH (i, block_shape<N>::OWN)
         end[i] = m.word[w.own(i)];
-    for (bool is_inside = true; is_inside;) {
-        is_inside = false;
+    for (uint32_t least = 0; least < QUADS;) {
+        least = QUADS;
         QFZ_EACH (i, block_shape<N>::OWN) {
-            if (end[i] >= QUADS) continue;
-            end[i] = m.word[end[i]];
-            is_inside |= end[i] < QUADS;
+            if (end[i] < QUADS) end[i] = m.word[end[i]];
+            least = min(least, end[i]);
         }
     }
     __syncthreads();
     QFZ_EACH (i, block_shape<N>::OWN) {
         m.word[w.own(i)] = (uint16_t)end[i];
-        if (!(end[i] & ENDED) || !(own->waits >> i & 1)) continue;
-        own->waits ^= 1u << i;
-        own->leaves |= (uint32_t)((end[i] & LEAVES) != 0) << i;
+        if ((end[i] & DONE) || end[i] == (w.own(i) | LEAVES)) own->waits &= ~(1u << i);
+    }
+}
+
+/* Shares the pixels that wait out to the lanes. */
+template <int N, typename WORK>
+static QFZ_DEVICE void share_late(const WORK &w, const own_quads<N> &own, own_late<N> *late)
+{
+    enum { OWN = block_shape<N>::OWN };
+    auto &m = w.m;
+    auto &shared = m.graph.late;
+    const uint32_t warp = threadIdx.x / QFZ_WARP, first = warp * OWN * QFZ_WARP;
+    uint32_t at = first + qfz_take(&m.n_late[warp], (uint32_t)__popc(own.waits));
+    QFZ_EACH (i, OWN) {
+        if (!(own.waits >> i & 1)) continue;
+        shared.key[at] = own.first[i];
+        shared.px[at] = (uint16_t)(side_at(own, i) * QUADS + w.own(i));
+        at++;
+    }
+    __syncwarp();
+    late->n = m.n_late[warp];
+    late->waits = late->leaves = 0;
+    for (uint32_t i = 0, of_lane = threadIdx.x % QFZ_WARP; of_lane < late->n;
+         i++, of_lane += QFZ_WARP) {
+        const uint32_t px = shared.px[first + of_lane], word = m.word[px % QUADS];
+        late->key[i] = shared.key[first + of_lane];
+        late->px[i] = (word & NUMBER) << 16 | px;
+        late->waits |= word / LIVE % 2 << i;
+        late->leaves |= word / LEAVES << i;
     }
 }
 
@@ -423,7 +459,8 @@ template <int N, typename WORK> static QFZ_DEVICE void share_edges(const WORK &w
 }
 
 /* True if the block has got its clusters and edges. */
-template <int N, typename WORK> static QFZ_DEVICE bool first_round(const WORK &w, own_quads<N> *own)
+template <int N, typename WORK>
+static QFZ_DEVICE bool first_round(const WORK &w, own_quads<N> *own, own_late<N> *late)
 {
     own_keys<N> keys;
     choose_sides(w, own, keys);
@@ -432,6 +469,7 @@ template <int N, typename WORK> static QFZ_DEVICE bool first_round(const WORK &w
     pair_pixels(w, own);
     __syncthreads();
     flatten(w, own);
+    share_late(w, *own, late);
     __syncthreads();
     const bool fits = list_edges<N>(w, keys);
     share_edges(w, own);

@@ -40,34 +40,15 @@ template <int N, typename USE> static QFZ_DEVICE void each_listed(uint32_t n_edg
         use(first + lane < n_edges, entry);
 }
 
-template <typename WORK>
-static QFZ_DEVICE void lower_ends(const WORK &w, uint32_t a, uint32_t b, uint32_t key)
-{
-    auto &g = w.m.graph;
-    if (a & LIVE) qfz_lower(&g.key[a & NUMBER], key);
-    if (b & LIVE) qfz_lower(&g.key[b & NUMBER], key);
-}
-
-/* The least key of each cluster; in the first round all edges are needed. */
+/* Edges that no cluster needs any more leave the list, and each end becomes its root. */
 template <int N, typename WORK>
-static QFZ_DEVICE void choose_of_all(const WORK &w, const own_quads<N> &own)
-{
-    const auto &listed = w.m.graph.listed;
-    each_listed<N>(own.n_edges, [&](bool has, uint32_t entry) {
-        if (!has) return;
-        const uint32_t ends = listed.ends[entry];
-        lower_ends(w, ends >> 16, ends & TO, listed.key[entry]);
-    });
-}
-
-/* Later, those that no cluster needs any more leave the list, and each end becomes its root. */
-template <int N, typename WORK> static QFZ_DEVICE void choose(const WORK &w, own_quads<N> *own)
+static QFZ_DEVICE void shorten_list(const WORK &w, own_quads<N> *own)
 {
     auto &listed = w.m.graph.listed;
     const uint32_t before = (1u << threadIdx.x % QFZ_WARP) - 1;
     uint32_t n = 0;
     each_listed<N>(own->n_edges, [&](bool has, uint32_t entry) {
-        uint32_t a = 0, b = 0, key = NO_KEY, number = 0;
+        uint32_t a = 0, b = 0, key = 0, number = 0;
         if (has) {
             const uint32_t ends = listed.ends[entry];
             a = root_of(w, ends >> 16);
@@ -76,7 +57,6 @@ template <int N, typename WORK> static QFZ_DEVICE void choose(const WORK &w, own
             number = listed.number[entry];
         }
         const bool stays = is_needed(a, b);
-        if (stays) lower_ends(w, a, b, key);
         const uint32_t who = __ballot_sync(QFZ_ALL_LANES, stays);
         __syncwarp(); /* what is overwritten has been read */
         if (stays) {
@@ -88,6 +68,21 @@ template <int N, typename WORK> static QFZ_DEVICE void choose(const WORK &w, own
         n += (uint32_t)__popc(who);
     });
     own->n_edges = n;
+    __syncwarp();
+}
+
+/* The least key of each cluster. */
+template <int N, typename WORK>
+static QFZ_DEVICE void choose(const WORK &w, const own_quads<N> &own)
+{
+    auto &g = w.m.graph;
+    each_listed<N>(own.n_edges, [&](bool has, uint32_t entry) {
+        if (!has) return;
+        const uint32_t key = g.listed.key[entry], ends = g.listed.ends[entry];
+        const uint32_t a = ends >> 16, b = ends & TO;
+        if (a & LIVE) qfz_lower(&g.key[a & NUMBER], key);
+        if (b & LIVE) qfz_lower(&g.key[b & NUMBER], key);
+    });
 }
 
 /* Calls use(cluster, word of the edge) for each listed edge with the least key of a cluster. */
@@ -151,39 +146,30 @@ template <typename WORK>
 static QFZ_DEVICE void add_mass(const WORK &w, uint32_t root, uint32_t mass)
 {
     uint32_t *const sum = &w.m.graph.mass[root];
-    if ((uint32_t)w.f.least > UINT32_MAX / QUADS)
-        add_great_mass(sum, mass, (uint32_t)w.f.least);
+    if (w.least > UINT32_MAX / QUADS)
+        add_great_mass(sum, mass, w.least);
     else
         atomicAdd(sum, mass);
 }
 
 /* Adds the pixels that arrive to the weight of the root.  What has arrived once is a part of it. */
 template <int N, typename WORK>
-static QFZ_DEVICE void weigh_pixels(const WORK &w, own_quads<N> *own)
+static QFZ_DEVICE void weigh_pixels(const WORK &w, own_late<N> *late)
 {
     const auto &g = w.m.graph;
-    const uint16_t *const word = w.m.word + w.own(0);
-    const uint32_t *const row_mass = w.m.row_mass + w.own(0) / SIDE;
-    uint32_t tied = 0; /* hardly ever */
-    QFZ_EACH (i, block_shape<N>::OWN) {
-        if (!(own->waits >> i & 1)) continue;
-        const uint32_t root = root_of(w, word[i * SIDE]);
-        const uint32_t limit = root & ENDED ? NO_KEY : g.key[root & NUMBER];
-        if (own->first[i] == limit) tied |= 1u << i;
-        if (own->first[i] >= limit) continue;
-        own->waits ^= 1u << i;
+    for (uint32_t left = late->waits; left != 0; left &= left - 1) {
+        const uint32_t i = (uint32_t)__ffs((int)left) - 1;
+        const uint32_t px = late->px[i], root = g.root[px >> 16], c = root & NUMBER;
+        const uint32_t quad = px % QUADS, limit = root & ENDED ? NO_KEY : g.key[c];
+        bool has_arrived = late->key[i] < limit;
+        if (late->key[i] == limit) /* hardly ever */
+            has_arrived = arrives(w, limit, edge_of<WORK>(quad, px / QUADS & SIDE_MASK), c);
+        if (!has_arrived) continue;
+        late->waits ^= 1u << i;
         if (root & ENDED)
-            own->leaves |= (uint32_t)((root & LEAVES) != 0) << i;
+            late->leaves |= root / LEAVES << i;
         else
-            add_mass(w, root & NUMBER, row_mass[i]);
-    }
-    for (; tied != 0; tied &= tied - 1) {
-        const int i = __ffs((int)tied) - 1;
-        const uint32_t c = root_of(w, word[i * SIDE]) & NUMBER, edge = g.edge[c];
-        if (edge == NO_EDGE || !w.is_before(edge_of<WORK>(w.own(i), side_at(*own, i)), edge))
-            continue;
-        own->waits ^= 1u << i;
-        add_mass(w, c, row_mass[i]);
+            add_mass(w, c, w.mass(quad));
     }
 }
 
@@ -192,8 +178,9 @@ template <int N, typename WORK>
 static QFZ_DEVICE void weigh_clusters(const WORK &w, own_quads<N> *own)
 {
     const auto &g = w.m.graph;
+    const uint32_t n = w.m.n_clusters;
     uint32_t bit = 1;
-    for (uint32_t c = threadIdx.x; c < w.m.n_clusters; c += WORK::shape::THREADS, bit *= 2) {
+    for (uint32_t c = threadIdx.x; c < n; c += WORK::shape::THREADS, bit *= 2) {
         const uint32_t word = g.root[c], root = word & NUMBER;
         const bool waits = root != c && !(word & ENDED) && !(own->counted & bit);
         if (!waits || !arrives(w, g.key[c], g.edge[c], root)) continue;
@@ -208,20 +195,21 @@ static QFZ_DEVICE void weigh_clusters(const WORK &w, own_quads<N> *own)
 template <typename WORK> static QFZ_DEVICE uint32_t next_of(const WORK &w, uint32_t c)
 {
     const auto &g = w.m.graph;
-    const uint32_t least = (uint32_t)w.f.least, to = g.edge[c] & TO, other = to & NUMBER;
+    const uint32_t to = g.edge[c] & TO, other = to & NUMBER;
     if (to == FRAME) return g.cell[c] | LEAVES;
-    if ((to & ENDED) || other < c || (g.edge[other] ^ g.edge[c]) > TO || g.mass[other] >= least)
+    if ((to & ENDED) || other < c || (g.edge[other] ^ g.edge[c]) > TO || g.mass[other] >= w.least)
         return to;
-    return g.mass[c] < least - g.mass[other] ? c | LIVE : g.cell[c] | DONE;
+    return g.mass[c] < w.least - g.mass[other] ? c | LIVE : g.cell[c] | DONE;
 }
 
 template <typename WORK> static QFZ_DEVICE void pick(const WORK &w)
 {
     auto &g = w.m.graph;
-    for (uint32_t c = threadIdx.x; c < w.m.n_clusters; c += WORK::shape::THREADS) {
+    const uint32_t n = w.m.n_clusters;
+    for (uint32_t c = threadIdx.x; c < n; c += WORK::shape::THREADS) {
         if (g.root[c] != (c | LIVE)) continue;
         uint32_t next = g.cell[c] | DONE;
-        if (g.edge[c] != NO_EDGE && g.mass[c] < w.f.least) {
+        if (g.edge[c] != NO_EDGE && g.mass[c] < w.least) {
             next = next_of(w, c);
             if (w.is_above_0(g.key[c])) mark(w, g.edge[c]);
         }
@@ -234,16 +222,17 @@ template <typename WORK> static QFZ_DEVICE void pick(const WORK &w)
 template <typename WORK> static QFZ_DEVICE bool settle(const WORK &w)
 {
     auto &g = w.m.graph;
+    const uint32_t n = w.m.n_clusters;
     bool is_live = false;
-    for (uint32_t c = threadIdx.x; c < w.m.n_clusters; c += WORK::shape::THREADS) {
-        const uint32_t before = g.root[c] & NUMBER;
-        if (g.root[c] & ENDED) continue;
-        uint32_t now = g.next[before], at = before;
-        while ((now & LIVE) && (now & NUMBER) != at) {
-            at = now & NUMBER;
-            now = g.next[at];
+    for (uint32_t c = threadIdx.x; c < n; c += WORK::shape::THREADS) {
+        const uint32_t word = g.root[c], before = word & NUMBER;
+        if (word & ENDED) continue;
+        uint32_t at = word, now = g.next[before]; /* words */
+        while ((now & LIVE) && now != at) {
+            at = now;
+            now = g.next[at & NUMBER];
         }
-        const bool hangs = at != before || (now & NUMBER) != (now & LIVE ? before : g.cell[before]);
+        const bool hangs = at != word || (now & NUMBER) != (now & LIVE ? before : g.cell[before]);
         if (hangs && c != before && arrives(w, g.key[c], g.edge[c], before)) {
             g.key[c] = g.key[before];
             g.edge[c] = g.edge[before];
@@ -259,18 +248,17 @@ template <typename WORK> static QFZ_DEVICE bool settle(const WORK &w)
     return is_live;
 }
 
-template <int N, typename WORK> static QFZ_DEVICE void grow(const WORK &w, own_quads<N> *own)
+template <int N, typename WORK>
+static QFZ_DEVICE void grow(const WORK &w, own_quads<N> *own, own_late<N> *late)
 {
     own->counted = 0;
     bool is_live = w.m.n_clusters > 0;
     for (bool is_first = true; __syncthreads_or(is_live); is_first = false) {
-        if (is_first)
-            choose_of_all(w, *own);
-        else
-            choose(w, own);
+        if (!is_first) shorten_list(w, own); /* at first, all are needed */
+        choose(w, *own);
         __syncthreads();
         agree(w, *own);
-        weigh_pixels(w, own);
+        weigh_pixels(w, late);
         if (!is_first) weigh_clusters(w, own); /* at first, each is a root */
         __syncthreads();
         pick(w);

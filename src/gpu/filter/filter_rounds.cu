@@ -97,14 +97,6 @@ static QFZ_DEVICE two_ends find_both(const qfz_gpu_filter &f, uint32_t p, uint32
     return ends;
 }
 
-/* The cluster to which an edge of a cluster leads. */
-static QFZ_DEVICE end_of_way beyond(const qfz_gpu_filter &f, uint32_t root,
-                                    const qfz_filter_ends &edge)
-{
-    const two_ends ends = find_both(f, edge.p, edge.q);
-    return ends.a.root == root ? ends.b : ends.a;
-}
-
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
 static QFZ_DEVICE uint32_t *growing_of(const qfz_gpu_filter &f, uint32_t block)
@@ -154,50 +146,15 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
 
 /* ---- Pick ------------------------------------------------------------------------------------ */
 
-/* The word of a cluster that picks its first edge.  Of two that pick the same edge, one stays a
- * root, and becomes LIVE if the two are light. */
-static QFZ_DEVICE uint32_t picked(const qfz_gpu_filter &f, uint32_t p,
-                                  const qfz_filter_place &first, const qfz_filter_ends &edge)
-{
-    const uint32_t picks = QFZ_FILTER_ROOT | QFZ_FILTER_PICKED;
-    const end_of_way to = beyond(f, p, edge);
-    if (to.root < p || !to.is(QFZ_FILTER_LIVE | QFZ_FILTER_PICKED)) return picks;
-    const qfz_filter_place other = qfz_filter_first(f, to.root);
-    const uint64_t mass = f.d_mass[to.root], own = f.d_mass[p];
-    if (other.high != first.high || other.low != first.low || mass >= f.least) return picks;
-    return picks | QFZ_FILTER_STAYS | (own < f.least - mass ? QFZ_FILTER_LIVE : 0u);
-}
-
-/* The first edge of a root, read at once and not where it is used, so that the read does not wait
- * for that of d_up. */
-static QFZ_DEVICE qfz_filter_place read_first(const qfz_gpu_filter &f, uint32_t p)
-{
-    return {*static_cast<volatile unsigned long long *>(f.d_first + p),
-            *static_cast<volatile uint32_t *>(f.d_first_low + p)};
-}
-
-/* After blocks, whose clusters have picked edges without a look at other blocks. */
-static __global__ void __launch_bounds__(ROOT_THREADS) k_pair(qfz_gpu_filter f)
-{
-    each_root(f, [&](uint32_t p) {
-        const qfz_filter_place first = read_first(f, p);
-        const uint32_t up = f.d_up[p];
-        if (up & QFZ_FILTER_PICKED) f.d_up[p] = picked(f, p, first, qfz_filter_ends_of(f, first));
-    });
-}
-
 static __global__ void __launch_bounds__(ROOT_THREADS) k_pick(qfz_gpu_filter f)
 {
     each_root(f, [&](uint32_t p) {
         const qfz_filter_place first = qfz_filter_first(f, p);
         const bool has_edge = first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX;
         const bool picks = f.d_mass[p] < f.least && has_edge;
-        if (!picks) {
-            f.d_up[p] = QFZ_FILTER_ROOT;
-            return;
-        }
+        f.d_up[p] = QFZ_FILTER_ROOT | (picks ? QFZ_FILTER_PICKED : 0u);
+        if (!picks) return;
         const qfz_filter_ends edge = qfz_filter_ends_of(f, first);
-        f.d_up[p] = picked(f, p, first, edge);
         if (first.high >> 32 > 0)
             atomicOr(&f.d_zeroed[edge.p / 4], 1u << edge.dir << 8 * (edge.p % 4));
         if (qfz_peek(&f.d_count[QFZ_FILTER_N_PICKS]) == 0) f.d_count[QFZ_FILTER_N_PICKS] = 1;
@@ -206,18 +163,72 @@ static __global__ void __launch_bounds__(ROOT_THREADS) k_pick(qfz_gpu_filter f)
 
 /* ---- Hang ------------------------------------------------------------------------------------ */
 
-/* What becomes of a root; true if it stays one and its cluster grows.  If the cluster beyond hangs
- * on another one already, so may this one. */
+/* Read at once and not where it is used, so that the read does not wait for that of d_up; and read
+ * anew where it is used again. */
+template <typename WORD> static QFZ_DEVICE WORD read_now(const WORD *word)
+{
+    return *static_cast<const volatile WORD *>(word);
+}
+
+static QFZ_DEVICE qfz_filter_place read_first(const qfz_gpu_filter &f, uint32_t p)
+{
+    return {read_now(f.d_first + p), read_now(f.d_first_low + p)};
+}
+
+/* Of two clusters that picked the same edge, the one with the first root stays, and the other hangs
+ * on it.  Each root looks for its own pair, and meanwhile the other one may have done so: then it
+ * has written into the word of the root that stays what becomes of it, before it hung. */
+static QFZ_DEVICE uint32_t stays_as(const qfz_gpu_filter &f, uint32_t p, uint32_t q)
+{
+    const uint64_t mass = f.d_mass[p];
+    return QFZ_FILTER_STAYS | (f.d_mass[q] < f.least - mass ? QFZ_FILTER_LIVE : 0u);
+}
+
+/* True if the root to, whose word was read, picked the same edge.  The first edge of a root that
+ * stays is lost, but only after its word has no PICKED any more. */
+static QFZ_DEVICE bool is_pair(const qfz_gpu_filter &f, uint32_t p, const end_of_way &to,
+                               const qfz_filter_place &first)
+{
+    if (!to.is(QFZ_FILTER_PICKED)) return false;
+    const qfz_filter_place other = read_first(f, to.root);
+    if (other.high != first.high || other.low != first.low) return false;
+    __threadfence();
+    const uint32_t word = read_now(f.d_up + to.root);
+    return word == p ||
+           (word & (QFZ_FILTER_ROOT | QFZ_FILTER_PICKED)) == (QFZ_FILTER_ROOT | QFZ_FILTER_PICKED);
+}
+
+/* What becomes of a root that picked an edge: its word, or STAYS and perhaps LIVE. */
+static QFZ_DEVICE uint32_t hang_on(const qfz_gpu_filter &f, uint32_t p,
+                                   const qfz_filter_place &first)
+{
+    const uint32_t picked = QFZ_FILTER_ROOT | QFZ_FILTER_PICKED;
+    const qfz_filter_ends edge = qfz_filter_ends_of(f, first);
+    const two_ends ends = find_both(f, edge.p, edge.q);
+    const end_of_way &to = ends.a.root == p ? ends.b : ends.a;
+    if (to.root == p) {
+        __threadfence();
+        return read_now(f.d_up + p);
+    }
+    if (!is_pair(f, p, to, first)) return to.root;
+    if (p < to.root) return QFZ_FILTER_ROOT | stays_as(f, p, to.root);
+    atomicCAS(&f.d_up[to.root], picked, picked | stays_as(f, to.root, p));
+    __threadfence();
+    return to.root;
+}
+
+/* True if the root stays one and its cluster grows.  If the cluster that it hangs on hangs on
+ * another one already, so may this one. */
 static QFZ_DEVICE bool hang(const qfz_gpu_filter &f, uint32_t p)
 {
     const qfz_filter_place first = read_first(f, p);
-    const uint32_t up = f.d_up[p];
-    if ((up & QFZ_FILTER_PICKED) && !(up & QFZ_FILTER_STAYS)) {
-        f.d_up[p] = beyond(f, p, qfz_filter_ends_of(f, first)).root;
+    uint32_t word = read_now(f.d_up + p);
+    if (word & QFZ_FILTER_PICKED) word = hang_on(f, p, first);
+    if (word & QFZ_FILTER_ROOT) word &= QFZ_FILTER_ROOT | QFZ_FILTER_LIVE;
+    f.d_up[p] = word;
+    if ((word & (QFZ_FILTER_ROOT | QFZ_FILTER_LIVE)) != (QFZ_FILTER_ROOT | QFZ_FILTER_LIVE))
         return false;
-    }
-    f.d_up[p] = up & (QFZ_FILTER_ROOT | QFZ_FILTER_LIVE);
-    if (!(up & QFZ_FILTER_LIVE)) return false;
+    __threadfence();
     qfz_filter_set_first(f, p, {QFZ_FILTER_NO_EDGE, UINT32_MAX});
     return true;
 }
@@ -457,8 +468,7 @@ qfz_status qfz_gpu_filter_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     if (!qfz_filter_has_blocks(gpu, edges, filter))
         return qfz_launch(gpu, k_begin, all_blocks(filter), dim3(QFZ_FILTER_THREADS), 0, *filter,
                           edges->d_valid);
-    QFZ_TRY(qfz_filter_blocks(gpu, edges, filter));
-    return qfz_launch(gpu, k_pair, all_blocks(filter), dim3(ROOT_THREADS), 0, *filter);
+    return qfz_filter_blocks(gpu, edges, filter);
 }
 
 template <typename T>
