@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""maps.py DATA QFZ PICTURES - draws the maps of docs/user/choosing.md and docs/user/gallery.md from the real rasters of the folder DATA, and prints
+"""maps.py DATA QFZ PICTURES - draws the maps of docs/user/choosing.md, gallery.md and edges.md from the real rasters of the folder DATA, and prints
 their tables: without a minimum mapping unit, with one, and gdal_sieve.py of the result without. Needs NumPy and GDAL's
 Python."""
 import os
@@ -142,6 +142,36 @@ def choose():
         print(f"| `{' '.join(options)}` | {regions:,} | {100 * largest.mean():.0f} % | {error:.3g} |")
 
 
+def levels_of_gradient(source):
+    """Levels of edges from the gradient of the first band, as docs/user/edges.md has them."""
+    scene = gdal.Open(source)
+    a = numpy.pad(scene.GetRasterBand(1).ReadAsArray().astype("float32"), 1, "edge")
+    dx = a[:-2, 2:] - a[:-2, :-2] + 2 * (a[1:-1, 2:] - a[1:-1, :-2]) + a[2:, 2:] - a[2:, :-2]
+    dy = a[2:, :-2] - a[:-2, :-2] + 2 * (a[2:, 1:-1] - a[:-2, 1:-1]) + a[2:, 2:] - a[:-2, 2:]
+    g = numpy.hypot(dx, dy) / 8
+    levels = numpy.full((2,) + g.shape, numpy.nan, "float32")
+    levels[0, :, :-1] = numpy.maximum(g[:, :-1], g[:, 1:])
+    levels[1, :-1, :] = numpy.maximum(g[:-1, :], g[1:, :])
+    gdal_array.SaveArray(levels, "levels.tif", prototype=scene)
+
+
+def gradient():
+    """The hierarchy of a gradient: its saliency, light where a boundary lasts, and two cuts."""
+    source = crop(SCENES[1][1], SCENES[1][2])
+    levels_of_gradient(source)
+    subprocess.run([QFZ, "saliency", "-q", "--edges", "levels.tif", "--min-area", "25", source, "hierarchy.tif"], check=True)
+    saliency = numpy.nan_to_num(read("hierarchy.tif")).max(0)
+    light = Look.__new__(Look)
+    light.palette, light.shown, light.ends = None, [0], [(0, numpy.percentile(saliency[saliency > 0], 98))]
+    light.draw(saliency[None], "gradient_saliency")
+    bands, look = read(source), Look(source, SCENES[1][3]) # the scene itself is choose_input
+    for alpha in ("4", "7"):
+        subprocess.run([QFZ, "cut", "-q", "--overwrite", "--alpha", alpha, "hierarchy.tif", "basins.tif"], check=True)
+        labels = gdal.Open("basins.tif").ReadAsArray()
+        look.draw(means(bands, labels), f"gradient_{alpha}")
+        print(f"gradient, alpha {alpha}: {labels.max():,} regions")
+
+
 with tempfile.TemporaryDirectory(prefix="qfz_maps_") as folder:
     os.chdir(folder)
     print("| scene | regions | below N | error | with `--min-area`: regions | below N | error | sieved: regions | below N | error |")
@@ -149,3 +179,5 @@ with tempfile.TemporaryDirectory(prefix="qfz_maps_") as folder:
         compare(*scene)
     print("\n| options | regions | largest region | error |")
     choose()
+    print()
+    gradient()
