@@ -5,7 +5,7 @@
  *   cc -shared -fPIC -o kernel_times.so tools/kernel_times.c -I CUDA/include -L CUDA/lib64 -lcupti
  *   CUDA_INJECTION64_PATH=./kernel_times.so KERNEL_TIMES=times.tsv qfz-bench label ...
  *
- * tools/kernel_times.py adds them up by phases of published methods. */
+ * tools/kernel_times.py adds up the launches of each kernel. */
 #include <cupti.h>
 #include <stdio.h>
 #include <stdlib.h>
