@@ -72,13 +72,23 @@ static int print(const request *r, const qfz_report *report)
     return EXIT_OK;
 }
 
+/* Refuses, before the work begins, files that could not be written after it.  Other ranks than the
+ * first, and parts of a phase, may run where there is no such folder; they write none. */
+static bool can_print(const request *r)
+{
+    const char *const out = r->curve.out, *const plot = r->curve.plot;
+    if (!out_file_is_free(r->command, out, r->job.overwrite) ||
+        !out_file_is_free(r->command, plot, r->job.overwrite) ||
+        !out_file_are_two(r->command, out, plot))
+        return false;
+    if (command_ranks()->rank > 0 || r->job.phase == QFZ_PHASE_SUMMARISE) return true;
+    return out_file_can_be_made(r->command, out) && out_file_can_be_made(r->command, plot);
+}
+
 static int run(request *r)
 {
     qfz_curve curve = qfz_curve_default();
-    /* Names that exist are refused before the work begins. */
-    if (!out_file_is_free(r->command, r->curve.out, r->job.overwrite) ||
-        !out_file_is_free(r->command, r->curve.plot, r->job.overwrite))
-        return EXIT_FAILED;
+    if (!can_print(r)) return EXIT_FAILED;
     r->job.curve = &curve;
     const int status = run_job_then(r, print);
     qfz_curve_release(&curve);

@@ -182,7 +182,9 @@ static int run(request *r)
     r->job.src = r->operands[0];
     r->explore.out = r->operands[1];
     r->operands[1] = NULL; /* the job of the curve has no output */
-    if (!out_file_is_free(r->command, r->explore.out, r->job.overwrite)) return EXIT_FAILED;
+    if (!out_file_is_free(r->command, r->explore.out, r->job.overwrite) ||
+        !out_file_can_be_made(r->command, r->explore.out))
+        return EXIT_FAILED;
     if (qfz_job_plan(&r->job, &plan, &err) != QFZ_OK) {
         complain(r->command, "%s", err.message);
         return EXIT_FAILED;

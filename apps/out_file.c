@@ -31,12 +31,59 @@ bool out_file_is_free(const command *c, const char *path, bool overwrite)
     return false;
 }
 
+/* The name of the file while it is made, beside its own; false, with a line on stderr, if it is too
+ * long. */
+static bool name_unfinished(const command *c, const char *path, char *temp)
+{
+    if (snprintf(temp, NAME_BYTES, "%s.%ld.tmp", path, (long)getpid()) < NAME_BYTES) return true;
+    (void)bad_file(c, path, "the name is too long");
+    return false;
+}
+
+bool out_file_can_be_made(const command *c, const char *path)
+{
+    char target[PATH_MAX], temp[NAME_BYTES];
+    if (!path) return true;
+    if (realpath(path, target)) path = target;
+    if (!name_unfinished(c, path, temp)) return false;
+    FILE *const out = fopen(temp, "we");
+    if (!out) {
+        (void)bad_file(c, path, strerror(errno));
+        return false;
+    }
+    (void)fclose(out);
+    (void)unlink(temp);
+    return true;
+}
+
+/* The path without links and dots, also of a file that does not exist in a folder that does. */
+static bool resolve(const char *path, char *resolved)
+{
+    char folder[PATH_MAX];
+    const char *const slash = strrchr(path, '/');
+    if (realpath(path, resolved)) return true;
+    if (snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+                 slash ? path : ".") >= (int)sizeof folder ||
+        !realpath(folder, resolved))
+        return false;
+    const size_t n = strlen(resolved);
+    return snprintf(resolved + n, PATH_MAX - n, "/%s", slash ? slash + 1 : path) <
+           (int)(PATH_MAX - n);
+}
+
+bool out_file_are_two(const command *c, const char *a, const char *b)
+{
+    char one[PATH_MAX], other[PATH_MAX];
+    if (!a || !b || !resolve(a, one) || !resolve(b, other) || strcmp(one, other) != 0) return true;
+    (void)bad_file(c, b, "two outputs have this name");
+    return false;
+}
+
 int out_file_write(const command *c, const char *path, out_file_writer write, const void *arg)
 {
     char target[PATH_MAX], temp[NAME_BYTES];
     if (realpath(path, target)) path = target; /* a symbolic link stays */
-    if (snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temp)
-        return bad_file(c, path, "the name is too long");
+    if (!name_unfinished(c, path, temp)) return EXIT_FAILED;
     FILE *const out = fopen(temp, "we");
     if (!out) return bad_file(c, path, strerror(errno));
     errno = 0;

@@ -12,6 +12,12 @@
  * a device.  NULL is free. */
 bool out_file_is_free(const command *c, const char *path, bool overwrite);
 
+/* False, with a line on stderr, if the file's folder takes no new file.  NULL passes. */
+bool out_file_can_be_made(const command *c, const char *path);
+
+/* False, with a line on stderr, if both paths lead to one file.  NULL passes. */
+bool out_file_are_two(const command *c, const char *a, const char *b);
+
 /* Writes the contents; returns whether they could be made.  A failure of the stream itself need not
  * be looked at. */
 typedef bool (*out_file_writer)(FILE *out, const void *arg);

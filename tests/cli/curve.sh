@@ -87,9 +87,14 @@ refused "a file that exists" 'want\.csv: already exists; use --overwrite' \
     "$qfz" curve -o "$T/want.csv" "$T/in.tif"
 refused "a plot that exists" 'want\.csv: already exists' \
     "$qfz" curve --plot "$T/want.csv" "$T/in.tif"
-refused "a folder that is missing" 'nowhere' "$qfz" curve -q -o "$T/nowhere/c.csv" "$T/in.tif"
+# Before the work begins: the message is not about the source.
+refused "a folder that is missing" 'nowhere' "$qfz" curve -o "$T/nowhere/c.csv" "$T/missing.tif"
 refused "a plot in a folder that is missing" 'nowhere' \
-    "$qfz" curve -q --plot "$T/nowhere/c.png" "$T/in.tif"
+    "$qfz" curve --plot "$T/nowhere/c.png" "$T/missing.tif"
+for same in "$T/out/c" "$T/./out/../out/c"; do
+    refused "one name for text and plot" 'two outputs have this name' \
+        "$qfz" curve -o "$T/out/c" --plot "$same" "$T/missing.tif"
+done
 refused "alpha" 'not an option of qfz curve' "$qfz" curve --alpha 3 "$T/in.tif"
 accepted "--overwrite" "$qfz" curve -q --overwrite -o "$T/want.csv" "$T/in.tif"
 if [ -c /dev/full ]; then

@@ -139,7 +139,7 @@ refused "a file that exists" 'in\.tif: already exists; use --overwrite' \
 refused "a folder" 'evil: not a regular file' "$qfz" explore --overwrite "$T/in.tif" "$T/evil"
 refused "a device" 'null: not a regular file' "$qfz" explore --overwrite "$T/in.tif" /dev/null
 refused "a folder that is missing" 'nowhere' \
-    "$qfz" explore -q "$T/in.tif" "$T/nowhere/p.html"
+    "$qfz" explore "$T/missing.tif" "$T/nowhere/p.html"
 refused "alpha" 'not an option of qfz explore' "$qfz" explore --alpha 3 "$T/in.tif" "$T/out/p.html"
 refused "one operand" 'arguments are missing' "$qfz" explore "$T/in.tif"
 ln -s "$T/target.html" "$T/link.html"
