@@ -78,9 +78,13 @@ static bool can_print(const request *r)
 {
     const char *const out = r->curve.out, *const plot = r->curve.plot;
     if (!out_file_is_free(r->command, out, r->job.overwrite) ||
-        !out_file_is_free(r->command, plot, r->job.overwrite) ||
-        !out_file_are_two(r->command, out, plot))
+        !out_file_is_free(r->command, plot, r->job.overwrite) || !run_job_spares_inputs(r, out) ||
+        !run_job_spares_inputs(r, plot))
         return false;
+    if (out_file_is_same(out, plot)) {
+        complain(r->command, "%s: two outputs have this name", plot);
+        return false;
+    }
     if (command_ranks()->rank > 0 || r->job.phase == QFZ_PHASE_SUMMARISE) return true;
     return out_file_can_be_made(r->command, out) && out_file_can_be_made(r->command, plot);
 }

@@ -183,6 +183,7 @@ static int run(request *r)
     r->explore.out = r->operands[1];
     r->operands[1] = NULL; /* the job of the curve has no output */
     if (!out_file_is_free(r->command, r->explore.out, r->job.overwrite) ||
+        !run_job_spares_inputs(r, r->explore.out) ||
         !out_file_can_be_made(r->command, r->explore.out))
         return EXIT_FAILED;
     if (qfz_job_plan(&r->job, &plan, &err) != QFZ_OK) {

@@ -71,12 +71,14 @@ static bool resolve(const char *path, char *resolved)
            (int)(PATH_MAX - n);
 }
 
-bool out_file_are_two(const command *c, const char *a, const char *b)
+bool out_file_is_same(const char *a, const char *b)
 {
     char one[PATH_MAX], other[PATH_MAX];
-    if (!a || !b || !resolve(a, one) || !resolve(b, other) || strcmp(one, other) != 0) return true;
-    (void)bad_file(c, b, "two outputs have this name");
-    return false;
+    struct stat first, second;
+    if (!a || !b) return false;
+    if (stat(a, &first) == 0 && stat(b, &second) == 0)
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    return resolve(a, one) && resolve(b, other) && strcmp(one, other) == 0;
 }
 
 int out_file_write(const command *c, const char *path, out_file_writer write, const void *arg)

@@ -15,8 +15,8 @@ bool out_file_is_free(const command *c, const char *path, bool overwrite);
 /* False, with a line on stderr, if the file's folder takes no new file.  NULL passes. */
 bool out_file_can_be_made(const command *c, const char *path);
 
-/* False, with a line on stderr, if both paths lead to one file.  NULL passes. */
-bool out_file_are_two(const command *c, const char *a, const char *b);
+/* True if both paths lead to one file, also where there is none yet.  NULL leads nowhere. */
+bool out_file_is_same(const char *a, const char *b);
 
 /* Writes the contents; returns whether they could be made.  A failure of the stream itself need not
  * be looked at. */

@@ -11,6 +11,7 @@
 #include "json.h"
 #include "log.h"
 #include "metrics.h"
+#include "out_file.h"
 #include "progress.h"
 #include "signals.h"
 
@@ -223,6 +224,18 @@ static int work(request *r, progress *bar, qfz_report *report, run_job_print pri
     return print(r, report);
 }
 
+bool run_job_spares_inputs(const request *r, const char *path)
+{
+    const char *const inputs[] = {r->operands[0], r->job.mask, r->job.edges, r->job.stats};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        if (!out_file_is_same(path, inputs[i])) continue;
+        complain(r->command, "%s: the output would replace an input; name the output otherwise",
+                 path);
+        return false;
+    }
+    return true;
+}
+
 int run_job_then(request *r, run_job_print print)
 {
     gpu_list gpus = {0};
@@ -234,7 +247,8 @@ int run_job_then(request *r, run_job_print print)
     r->job.dst = r->operands[1];
     r->job.forest = r->operands[2];
     log_choose((log_form)r->log);
-    if (!metrics_begin(&state, r->command, prints ? r->metrics : NULL,
+    if (!run_job_spares_inputs(r, r->metrics) ||
+        !metrics_begin(&state, r->command, prints ? r->metrics : NULL,
                        r->job.dst ? r->job.dst : r->job.src))
         return EXIT_FAILED;
     progress bar = progress_start(r->command, r->quiet || !prints, r->job.work != NULL);

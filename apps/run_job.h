@@ -15,6 +15,10 @@ int run_job(request *r);
 typedef int (*run_job_print)(const request *r, const qfz_report *report);
 int run_job_then(request *r, run_job_print print);
 
+/* False, with a line on stderr, if a file that the command itself writes is an input of the job.
+ * NULL passes. */
+bool run_job_spares_inputs(const request *r, const char *path);
+
 /* Writes the fields of run_job_json into an object of JSON. */
 void run_job_fields(json *j, const request *r, const qfz_report *report);
 

@@ -91,6 +91,15 @@ refused "a plot that exists" 'want\.csv: already exists' \
 refused "a folder that is missing" 'nowhere' "$qfz" curve -o "$T/nowhere/c.csv" "$T/missing.tif"
 refused "a plot in a folder that is missing" 'nowhere' \
     "$qfz" curve --plot "$T/nowhere/c.png" "$T/missing.tif"
+ln -s "$T/in.tif" "$T/link.tif"
+for input in "$T/in.tif" "$T/./in.tif" "$T/link.tif"; do
+    refused "the source as text" 'would replace an input' \
+        "$qfz" curve --overwrite -o "$input" "$T/in.tif"
+    refused "the source as plot" 'would replace an input' \
+        "$qfz" curve --overwrite --plot "$input" "$T/in.tif"
+done
+refused "the mask as text" 'would replace an input' \
+    "$qfz" curve --overwrite --mask "$T/link.tif" -o "$T/in.tif" "$T/apart.tif"
 for same in "$T/out/c" "$T/./out/../out/c"; do
     refused "one name for text and plot" 'two outputs have this name' \
         "$qfz" curve -o "$T/out/c" --plot "$same" "$T/missing.tif"

@@ -136,6 +136,8 @@ refused "no such file" 'missing\.tif' "$qfz" explore "$T/missing.tif" "$T/out/p.
 refused "no such band" 'no band 2' "$qfz" explore -b 2 "$T/in.tif" "$T/out/p.html"
 refused "a file that exists" 'in\.tif: already exists; use --overwrite' \
     "$qfz" explore "$T/in.tif" "$T/in.tif"
+refused "the source" 'in\.tif: the output would replace an input' \
+    "$qfz" explore --overwrite "$T/in.tif" "$T/in.tif"
 refused "a folder" 'evil: not a regular file' "$qfz" explore --overwrite "$T/in.tif" "$T/evil"
 refused "a device" 'null: not a regular file' "$qfz" explore --overwrite "$T/in.tif" /dev/null
 refused "a folder that is missing" 'nowhere' \

@@ -81,6 +81,8 @@ refused "a folder that is missing" 'nowhere/job.prom: No such file' \
     "$qfz" label --metrics "$T/nowhere/job.prom" "$T/in.tif" "$T/out/a.tif"
 refused "a device" '/dev/null: not a regular file' \
     "$qfz" label --metrics /dev/null "$T/in.tif" "$T/out/a.tif"
+refused "the source" 'in\.tif: the output would replace an input' \
+    "$qfz" label --metrics "$T/in.tif" "$T/in.tif" "$T/out/a.tif"
 refused "another form" 'must be text or json' \
     "$qfz" label --log xml "$T/in.tif" "$T/out/a.tif"
 
