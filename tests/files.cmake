@@ -117,6 +117,11 @@ if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
         ${QFZ_COMMAND} $<TARGET_FILE:failing_calls> ranks)
     set_tests_properties(batch_failing_ranks PROPERTIES RESOURCE_LOCK ranks)
 endif()
+# The peak of ranks; a sanitizer has memory of its own.
+if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize=")
+    qfz_add_batch_test(batch_peak_ranks peak ranks)
+    set_tests_properties(batch_peak_ranks PROPERTIES RESOURCE_LOCK ranks)
+endif()
 # A message from another rank is altered on its way.
 if(QFZ_HAS_MPI AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=" AND CMAKE_SYSTEM_NAME STREQUAL Linux)
     add_library(altered_messages MODULE shim/altered_messages.c)

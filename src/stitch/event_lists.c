@@ -202,55 +202,37 @@ qfz_status qfz_event_spool_ranges(void *spool, qfz_ranges *ranges, qfz_error *er
     return take(spool, &events, err);
 }
 
-/* The parts of a piece, one after the other. */
-typedef struct parts {
-    qfz_event_head head;
-    const void *packed;
-    const qfz_event_list *list;
-    void *block;
-    int64_t n_given;  /* parts */
-    int64_t n_events; /* of them */
-} parts;
-
-static qfz_status next_part(void *arg, const void **data, int64_t *bytes, qfz_error *err)
+static qfz_status fill_blocks(qfz_store_filling *to, const qfz_event_list *list, qfz_error *err)
 {
-    enum { HEAD = 0, PACKED };
-    parts *const p = arg;
-    const int64_t from = p->n_events, n = least(p->head.n - from, p->head.block);
-    switch (p->n_given++) {
-    case HEAD:
-        *data = &p->head;
-        *bytes = sizeof p->head;
-        return QFZ_OK;
-    case PACKED:
-        *data = p->packed;
-        *bytes = p->head.packed_bytes;
-        return QFZ_OK;
-    default:
-        *data = p->block;
-        *bytes = n * event_bytes(p->list->value_bytes);
-        p->n_events += n;
-        return fetch(p->list, from, n, p->block, err);
+    const int64_t each = event_bytes(list->value_bytes);
+    void *block = NULL;
+    QFZ_TRY(qfz_alloc(&block, least(list->n, list->block), (size_t)each, err));
+    qfz_status st = QFZ_OK;
+    for (int64_t from = 0; from < list->n && st == QFZ_OK; from += list->block) {
+        const int64_t n = least(list->n - from, list->block);
+        st = fetch(list, from, n, block, err);
+        if (st == QFZ_OK) st = qfz_store_fill(to, block, n * each, err);
     }
+    free(block);
+    return st;
 }
 
 static qfz_status put_list(qfz_store *store, int64_t piece, const qfz_summary *without,
                            const qfz_rule *rule, const qfz_event_list *list, qfz_error *err)
 {
-    const int64_t each = event_bytes(list->value_bytes);
     void *packed = NULL;
-    parts p = {.head = {.n = list->n, .block = list->block}, .list = list};
-    qfz_status st;
-    QFZ_TRY(qfz_pack_summary(without, rule, &packed, &p.head.packed_bytes, err));
-    p.packed = packed;
-    QFZ_TRY_OR(st, cleanup, qfz_alloc(&p.block, least(list->n, list->block), (size_t)each, err));
-    st = qfz_store_put_parts(store, piece,
-                             (int64_t)sizeof p.head + p.head.packed_bytes + list->n * each,
-                             next_part, &p, err);
-
-cleanup:
+    qfz_store_filling *to = NULL;
+    qfz_event_head head = {.n = list->n, .block = list->block};
+    QFZ_TRY(qfz_pack_summary(without, rule, &packed, &head.packed_bytes, err));
+    const int64_t bytes =
+        (int64_t)sizeof head + head.packed_bytes + list->n * event_bytes(list->value_bytes);
+    qfz_status st = qfz_store_begin(store, piece, bytes, &to, err);
+    if (st == QFZ_OK) st = qfz_store_fill(to, &head, sizeof head, err);
+    if (st == QFZ_OK) st = qfz_store_fill(to, packed, head.packed_bytes, err);
     free(packed);
-    free(p.block);
+    if (st == QFZ_OK) st = fill_blocks(to, list, err);
+    if (st == QFZ_OK) return qfz_store_end(to, err);
+    qfz_store_abandon(to);
     return st;
 }
 

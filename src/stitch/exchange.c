@@ -35,11 +35,20 @@ static void next(void *arg, int *to, int64_t *key)
     *key = qfz_piece(t->stitch, t->what, t->next - 1);
 }
 
-static qfz_status get(void *arg, int64_t key, const void **data, int64_t *bytes, void **own,
-                      qfz_error *err)
+/* An absent piece, which the receiver does not need, either, is sent as an empty one. */
+static qfz_status size(void *arg, int64_t key, int64_t *bytes, qfz_error *err)
 {
     const transfer *const t = arg;
-    return qfz_store_view(t->stitch->store, key, data, bytes, own, err);
+    QFZ_TRY(qfz_store_check(t->stitch->store, key, bytes, err));
+    if (*bytes < 0) *bytes = 0;
+    return QFZ_OK;
+}
+
+static qfz_status read(void *arg, int64_t key, int64_t offset, void *data, int64_t bytes,
+                       qfz_error *err)
+{
+    const transfer *const t = arg;
+    return qfz_store_look(t->stitch->store, key, offset, data, bytes, err);
 }
 
 /* True if the piece is one that this rank gets from that one. */
@@ -53,21 +62,39 @@ static bool is_expected(const transfer *t, int from, int64_t key)
     return sender == from && receiver == t->stitch->ranks->rank;
 }
 
-static qfz_status put(void *arg, int from, int64_t key, void *take_data, int64_t bytes,
-                      qfz_error *err)
+/* *incoming = NULL: the piece is there, from an earlier run of the job. */
+static qfz_status begin(void *arg, int from, int64_t key, int64_t bytes, void **incoming,
+                        qfz_error *err)
 {
     const transfer *const t = arg;
-    if (!is_expected(t, from, key)) {
-        free(take_data);
+    qfz_store_filling *filling = NULL;
+    if (!is_expected(t, from, key))
         return qfz_fail(err, QFZ_EIO,
                         "rank %d sent the result of a tile that this rank does not get from it: "
                         "piece %lld of level %d",
                         from, (long long)key, t->level);
-    }
     if (!qfz_store_has(t->stitch->store, key))
-        return qfz_store_give(t->stitch->store, key, take_data, bytes, err);
-    free(take_data); /* from an earlier run of the job */
+        QFZ_TRY(qfz_store_begin(t->stitch->store, key, bytes, &filling, err));
+    *incoming = filling;
     return QFZ_OK;
+}
+
+static qfz_status add(void *arg, void *incoming, const void *data, int64_t bytes, qfz_error *err)
+{
+    (void)arg;
+    return incoming ? qfz_store_fill(incoming, data, bytes, err) : QFZ_OK;
+}
+
+static qfz_status end(void *arg, void *take_incoming, qfz_error *err)
+{
+    (void)arg;
+    return take_incoming ? qfz_store_end(take_incoming, err) : QFZ_OK;
+}
+
+static void drop(void *arg, void *take_incoming)
+{
+    (void)arg;
+    qfz_store_abandon(take_incoming);
 }
 
 /* The receiver owns the pieces from here on. */
@@ -88,7 +115,14 @@ qfz_status qfz_stitch_exchange(qfz_stitch *stitch, int what, int level, qfz_way 
     const int64_t *const first = stitch->group_tree.first + level;
     const int mine = stitch->ranks->rank;
     transfer t = {.stitch = stitch, .what = what, .level = level, .way = way, .next = *first};
-    qfz_mail mail = {.arg = &t, .next = next, .get = get, .put = put};
+    qfz_mail mail = {.arg = &t,
+                     .next = next,
+                     .size = size,
+                     .read = read,
+                     .begin = begin,
+                     .add = add,
+                     .end = end,
+                     .drop = drop};
     if (stitch->ranks->n == 1) return st;
     for (int64_t node = *first; node < first[1]; node++) {
         int from, to;

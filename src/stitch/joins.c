@@ -4,6 +4,7 @@
  * Every join is counted once: by the smallest tile or group in which no link stands for the join,
  * so that nothing outside can replace it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "stitch/state.h"
@@ -59,29 +60,76 @@ static void to_first(void *arg, int *to, int64_t *key)
     *key = 0;
 }
 
-static qfz_status get_own(void *arg, int64_t key, const void **data, int64_t *bytes, void **own,
-                          qfz_error *err)
+typedef struct sums {
+    qfz_histogram own; /* rank 0: of all */
+    uint32_t *words;   /* the own sum, packed; of ranks above 0 */
+    int64_t n;
+} sums;
+
+static qfz_status size_of_own(void *arg, int64_t key, int64_t *bytes, qfz_error *err)
 {
     (void)key;
-    const qfz_histogram *const sum = arg;
-    uint32_t *words = NULL;
-    int64_t n;
-    QFZ_TRY(qfz_histogram_pack(sum, &words, &n, err));
-    *data = *own = words;
-    *bytes = n * (int64_t)sizeof *words;
+    sums *const s = arg;
+    QFZ_TRY(qfz_histogram_pack(&s->own, &s->words, &s->n, err));
+    *bytes = s->n * (int64_t)sizeof *s->words;
     return QFZ_OK;
 }
 
-static qfz_status add_other(void *arg, int from, int64_t key, void *take_data, int64_t bytes,
-                            qfz_error *err)
+static qfz_status read_own(void *arg, int64_t key, int64_t offset, void *data, int64_t bytes,
+                           qfz_error *err)
 {
+    (void)key;
+    (void)err;
+    const sums *const s = arg;
+    memcpy(data, (const char *)s->words + offset, (size_t)bytes);
+    return QFZ_OK;
+}
+
+/* The sum of another rank. */
+typedef struct other {
+    int64_t done, bytes;
+    uint32_t words[];
+} other;
+
+static qfz_status begin_other(void *arg, int from, int64_t key, int64_t bytes, void **incoming,
+                              qfz_error *err)
+{
+    (void)arg;
     (void)from;
     (void)key;
-    qfz_histogram *const sum = arg;
+    other *it = NULL;
+    if (bytes > INT32_MAX) return qfz_fail(err, QFZ_EIO, "a histogram of a rank is damaged");
+    QFZ_TRY(qfz_alloc((void **)&it, 1, sizeof *it + (size_t)bytes, err));
+    *it = (other){.bytes = bytes};
+    *incoming = it;
+    return QFZ_OK;
+}
+
+static qfz_status add_to_other(void *arg, void *incoming, const void *data, int64_t bytes,
+                               qfz_error *err)
+{
+    (void)arg;
+    (void)err;
+    other *const it = incoming;
+    memcpy((char *)it->words + it->done, data, (size_t)bytes);
+    it->done += bytes;
+    return QFZ_OK;
+}
+
+static qfz_status add_other(void *arg, void *take_incoming, qfz_error *err)
+{
+    sums *const s = arg;
+    other *const it = take_incoming;
     const qfz_status st =
-        qfz_histogram_add_packed(sum, take_data, bytes / (int64_t)sizeof(uint32_t), err);
-    free(take_data);
+        qfz_histogram_add_packed(&s->own, it->words, it->bytes / (int64_t)sizeof *it->words, err);
+    free(it);
     return st;
+}
+
+static void drop_other(void *arg, void *take_incoming)
+{
+    (void)arg;
+    free(take_incoming);
 }
 
 /* *words = the total, on every rank; the caller frees them. */
@@ -98,31 +146,41 @@ static qfz_status share_total(const qfz_ranks *ranks, const qfz_histogram *sum, 
     return qfz_ranks_share(ranks, *words, *n * (int64_t)sizeof **words, err);
 }
 
+static qfz_status exchange_sums(const qfz_ranks *ranks, sums *s, qfz_status st, qfz_error *err)
+{
+    const bool first = ranks->rank == 0;
+    const qfz_mail mail = {.n_out = first ? 0 : 1,
+                           .n_in = first ? ranks->n - 1 : 0,
+                           .arg = s,
+                           .next = to_first,
+                           .size = size_of_own,
+                           .read = read_own,
+                           .begin = begin_other,
+                           .add = add_to_other,
+                           .end = add_other,
+                           .drop = drop_other};
+    return qfz_ranks_exchange(ranks, &mail, st, err);
+}
+
 qfz_status qfz_stitch_add_joins(qfz_stitch *stitch, qfz_error *err)
 {
     const qfz_ranks *const ranks = stitch->ranks;
-    const bool first = ranks->rank == 0;
-    qfz_histogram sum = {0};
-    const qfz_mail mail = {.n_out = first ? 0 : 1,
-                           .n_in = first ? ranks->n - 1 : 0,
-                           .arg = &sum,
-                           .next = to_first,
-                           .get = get_own,
-                           .put = add_other};
+    sums s = {0};
     uint32_t *words = NULL;
     int64_t n;
-    qfz_status st = qfz_histogram_init(&sum, stitch->rule, err);
-    if (st == QFZ_OK) st = add_own(stitch, &sum, err);
-    st = qfz_ranks_exchange(ranks, &mail, st, err);
+    qfz_status st = qfz_histogram_init(&s.own, stitch->rule, err);
+    if (st == QFZ_OK) st = add_own(stitch, &s.own, err);
+    st = exchange_sums(ranks, &s, st, err);
     QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
-    QFZ_TRY_OR(st, cleanup, share_total(ranks, &sum, &words, &n, err));
+    QFZ_TRY_OR(st, cleanup, share_total(ranks, &s.own, &words, &n, err));
     st = qfz_store_put(stitch->store, qfz_fact(stitch, FACT_JOINS), words,
                        n * (int64_t)sizeof *words, err);
     st = qfz_ranks_agree(ranks, st, err);
 
 cleanup:
     free(words);
-    qfz_histogram_fini(&sum);
+    free(s.words);
+    qfz_histogram_fini(&s.own);
     return st;
 }
 

@@ -28,26 +28,30 @@ qfz_status qfz_ranks_share(const qfz_ranks *ranks, void *data, int64_t bytes, qf
 qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before, uint64_t *total,
                          qfz_error *err);
 
-/* Messages of bytes between ranks, each with a key.  Both sides know their number beforehand. */
+/* Pieces of bytes between ranks, each with a key.  A piece may be larger than memory: it is read,
+ * sent and taken in parts of a few.  Both sides know the number of pieces beforehand. */
 typedef struct qfz_mail {
     int64_t n_out, n_in;
     void *arg;
 
-    /* Receiver and key of the next outgoing message. */
+    /* Receiver and key of the next outgoing piece; its size; and some of its bytes. */
     void (*next)(void *arg, int *to, int64_t *key);
+    qfz_status (*size)(void *arg, int64_t key, int64_t *bytes, qfz_error *err);
+    qfz_status (*read)(void *arg, int64_t key, int64_t offset, void *data, int64_t bytes,
+                       qfz_error *err);
 
-    /* The bytes of an outgoing message, valid until the exchange ends; *own, if set, is freed then.
-     */
-    qfz_status (*get)(void *arg, int64_t key, const void **data, int64_t *bytes, void **own,
-                      qfz_error *err);
-
-    /* Takes an incoming message, whose key may be any. */
-    qfz_status (*put)(void *arg, int from, int64_t key, void *take_data, int64_t bytes,
-                      qfz_error *err);
+    /* Takes an incoming piece, whose key may be any: begin() once, add() for its bytes from first
+     * to last, and end(); or drop() after begin() or a failure of add().  *incoming is for the
+     * following calls.  Pieces of several ranks may come at a time. */
+    qfz_status (*begin)(void *arg, int from, int64_t key, int64_t bytes, void **incoming,
+                        qfz_error *err);
+    qfz_status (*add)(void *arg, void *incoming, const void *data, int64_t bytes, qfz_error *err);
+    qfz_status (*end)(void *arg, void *take_incoming, qfz_error *err);
+    void (*drop)(void *arg, void *take_incoming);
 } qfz_mail;
 
-/* Sends and receives all messages; waits only for the ranks that send to this one, and until the
- * own messages have arrived.  A rank that has failed (st) takes part with messages that carry the
+/* Sends and receives all pieces; waits only for the ranks that send to this one, and until the
+ * own pieces have arrived.  A rank that has failed (st) takes part with messages that carry the
  * failure, and their receivers fail, too.  So no rank waits in vain, and qfz_ranks_agree() may
  * follow after many exchanges. */
 qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_status st,

@@ -190,72 +190,84 @@ qfz_status qfz_store_put(qfz_store *store, int64_t number, const void *data, int
     return qfz_store_give(store, number, copy, bytes, err);
 }
 
-/* Where the parts of a piece go. */
-typedef struct parts {
-    char *memory;         /* NULL: not there */
+/* A piece that comes in parts, and where they go. */
+struct qfz_store_filling {
+    qfz_store *store;
+    int64_t number;
+    piece piece;          /* data NULL: not in memory */
     qfz_journal *journal; /* NULL: not there */
     qfz_long_record record;
     bool is_in_file; /* the temporary one */
     int64_t done;
-} parts;
-
-static qfz_status add_part(qfz_store *store, const piece *p, parts *to, const void *data,
-                           int64_t bytes, qfz_error *err)
-{
-    const int64_t at = to->done;
-    if (to->memory) memcpy(to->memory + at, data, (size_t)bytes);
-    to->done += bytes;
-    if (to->journal) return qfz_journal_fill(to->journal, &to->record, data, bytes, err);
-    if (!to->is_in_file) return QFZ_OK;
-    return qfz_temp_write(store->file, store->folder, data, bytes, offset_of(p->place) + at, err);
-}
-
-static qfz_status add_parts(qfz_store *store, const piece *p, parts *to, qfz_store_next next,
-                            void *arg, qfz_error *err)
-{
-    while (to->done < p->bytes) {
-        const void *data;
-        int64_t bytes;
-        QFZ_TRY(next(arg, &data, &bytes, err));
-        QFZ_TRY(add_part(store, p, to, data, bytes, err));
-    }
-    return to->journal ? qfz_journal_seal(to->journal, &to->record, err) : QFZ_OK;
-}
+};
 
 /* Reserves the places of a piece: in the journal, if there is one, and in memory, or else in the
  * temporary file. */
-static qfz_status find_places(qfz_store *store, int64_t number, piece *p, parts *to, qfz_error *err)
+static qfz_status find_places(qfz_store_filling *f, qfz_error *err)
 {
+    qfz_store *const store = f->store;
+    piece *const p = &f->piece;
     if (store->appends) {
-        to->journal = store->journals[store->appends - 1];
-        to->record = qfz_journal_reserve(to->journal, number, p->bytes);
-        p->place = place_of(store->appends, to->record.offset);
+        f->journal = store->journals[store->appends - 1];
+        f->record = qfz_journal_reserve(f->journal, f->number, p->bytes);
+        p->place = place_of(store->appends, f->record.offset);
     }
     if (take_room(store, p->bytes)) {
-        const qfz_status st = qfz_alloc((void **)&to->memory, p->bytes, 1, err);
+        const qfz_status st = qfz_alloc(&p->data, p->bytes, 1, err);
         if (st != QFZ_OK) give_back(store, p->bytes);
-        p->data = to->memory;
         return st;
     }
-    to->is_in_file = !to->journal;
-    return to->is_in_file ? find_place(store, p, err) : QFZ_OK;
+    f->is_in_file = !f->journal;
+    return f->is_in_file ? find_place(store, p, err) : QFZ_OK;
 }
 
-qfz_status qfz_store_put_parts(qfz_store *store, int64_t number, int64_t all_bytes,
-                               qfz_store_next next, void *arg, qfz_error *err)
+qfz_status qfz_store_begin(qfz_store *store, int64_t number, int64_t bytes, qfz_store_filling **out,
+                           qfz_error *err)
 {
-    piece p = {.bytes = all_bytes};
-    parts to = {0};
-    QFZ_TRY(find_places(store, number, &p, &to, err));
-    const qfz_status st = add_parts(store, &p, &to, next, arg, err);
+    qfz_store_filling *f = NULL;
+    QFZ_TRY(QFZ_NEW_ZERO(&f, 1, err));
+    f->store = store;
+    f->number = number;
+    f->piece.bytes = bytes;
+    const qfz_status st = find_places(f, err);
+    if (st != QFZ_OK)
+        free(f);
+    else
+        *out = f;
+    return st;
+}
+
+qfz_status qfz_store_fill(qfz_store_filling *f, const void *data, int64_t bytes, qfz_error *err)
+{
+    const qfz_store *const store = f->store;
+    const int64_t at = f->done;
+    f->done += bytes;
+    if (f->piece.data && bytes > 0) memcpy((char *)f->piece.data + at, data, (size_t)bytes);
+    if (f->journal) return qfz_journal_fill(f->journal, &f->record, data, bytes, err);
+    if (!f->is_in_file) return QFZ_OK;
+    return qfz_temp_write(store->file, store->folder, data, bytes, offset_of(f->piece.place) + at,
+                          err);
+}
+
+qfz_status qfz_store_end(qfz_store_filling *f, qfz_error *err)
+{
+    const qfz_status st = f->journal ? qfz_journal_seal(f->journal, &f->record, err) : QFZ_OK;
     if (st != QFZ_OK) {
-        if (to.memory) give_back(store, p.bytes);
-        free(to.memory);
+        qfz_store_abandon(f);
         return st;
     }
-    qfz_store_drop(store, number);
-    store->pieces[number] = p;
+    qfz_store_drop(f->store, f->number);
+    f->store->pieces[f->number] = f->piece;
+    free(f);
     return QFZ_OK;
+}
+
+void qfz_store_abandon(qfz_store_filling *f)
+{
+    if (!f) return;
+    if (f->piece.data) give_back(f->store, f->piece.bytes);
+    free(f->piece.data);
+    free(f);
 }
 
 qfz_status qfz_store_check(qfz_store *store, int64_t number, int64_t *bytes, qfz_error *err)

@@ -39,11 +39,16 @@ qfz_status qfz_store_put(qfz_store *store, int64_t piece, const void *data, int6
 qfz_status qfz_store_give(qfz_store *store, int64_t piece, void *take_data, int64_t bytes,
                           qfz_error *err);
 
-/* The same in parts: next() returns the next one, *bytes bytes that are valid until its next call;
- * all parts together have all_bytes. */
-typedef qfz_status (*qfz_store_next)(void *arg, const void **data, int64_t *bytes, qfz_error *err);
-qfz_status qfz_store_put_parts(qfz_store *store, int64_t piece, int64_t all_bytes,
-                               qfz_store_next next, void *arg, qfz_error *err);
+/* The same in parts: begin reserves the place of a piece of so many bytes, fill adds them from
+ * first to last, and end makes the piece present and releases *filling, also on failure.  abandon
+ * releases it without a piece; NULL is allowed. */
+typedef struct qfz_store_filling qfz_store_filling;
+qfz_status qfz_store_begin(qfz_store *store, int64_t piece, int64_t bytes,
+                           qfz_store_filling **filling, qfz_error *err);
+qfz_status qfz_store_fill(qfz_store_filling *filling, const void *data, int64_t bytes,
+                          qfz_error *err);
+qfz_status qfz_store_end(qfz_store_filling *take_filling, qfz_error *err);
+void qfz_store_abandon(qfz_store_filling *take_filling);
 
 /* Before qfz_store_look(): *bytes = the size of a piece; -1: it is absent.  QFZ_EIO if its checksum
  * in a journal is wrong. */

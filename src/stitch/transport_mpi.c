@@ -25,9 +25,11 @@
 
 /* Each exchange uses two tags in turn; MPI guarantees tags up to 32767. */
 enum { TAG_STOP = 1, FIRST_TAG, EXCHANGES = 1 << 12 };
-enum { CHECK = 1 << 20 };                            /* the distance of a number's second copy */
-enum { CHUNK_BYTES = 1 << 30 };                      /* MPI counts in int */
-static const int64_t max_in_flight_bytes = 64 << 20; /* most bytes in flight from one rank */
+enum { CHECK = 1 << 20 }; /* the distance of a number's second copy */
+enum {
+    PART_BYTES = 1 << 20,    /* of a piece, in one message; MPI counts in int */
+    MOST_IN_FLIGHT = 8 << 20 /* bytes from one rank; they are in its memory */
+};
 
 /* MPI exists once per process, and so does this state. */
 static struct {
@@ -379,15 +381,19 @@ qfz_status qfz_ranks_sum(const qfz_ranks *ranks, uint64_t mine, uint64_t *before
 
 /* ------------------------------------------------------------------------------------------ pieces
  *
- * A message is a head and a body in chunks, with checksums.  A body has one chunk at least, if need
- * be an empty one, so that a wrong length is found out, as those of all chunks.  Sends do not
- * block, but the bytes in flight are limited; a rank that waits for its own messages to arrive
- * receives others meanwhile, from any rank.  So some rank always receives, and all messages arrive.
+ * A piece travels in parts: a message with a head, and one with bytes, with checksums.  A piece has
+ * one part at least, if need be an empty one, so that a wrong length is found out, as those of all
+ * parts.  The parts of one piece follow each other, and so do the pieces of one sender; those of
+ * several senders mix.  Sends do not block, but the bytes in flight are limited; a rank that waits
+ * for its own messages to arrive receives others meanwhile, from any rank.  So some rank always
+ * receives, and all messages arrive.  A rank has in memory what is in flight, and one part that it
+ * receives, whatever the size of a piece.
  *
  * All ranks number the exchanges alike.  A rank may be some exchanges ahead of another, but there
  * are far fewer exchanges between two agreements than tags. */
 typedef struct head {
-    int64_t key, bytes; /* FAILED: an empty body follows */
+    int64_t key, bytes; /* of the piece; FAILED: the piece ends here, and an empty body follows */
+    int64_t offset;     /* of the part */
     int64_t exchange;   /* its number */
     uint32_t body_crc, head_crc;
 } head;
@@ -395,12 +401,23 @@ typedef struct head {
 typedef struct parcel {
     struct parcel *next;
     head head;
-    void *own;
+    int64_t bytes;
     int n_requests;
-    MPI_Request requests[];
+    MPI_Request requests[2];
+    char body[];
 } parcel;
 
 enum { FAILED = -1 };
+
+/* A piece on its way out, or in from one rank. */
+typedef struct piece {
+    bool is_there;
+    int to;
+    int64_t key, bytes, done;
+    bool
+        is_open; /* incoming: begin() has succeeded, and neither end() nor drop() has been called */
+    void *incoming;
+} piece;
 
 typedef struct post {
     const qfz_ranks *ranks;
@@ -408,25 +425,23 @@ typedef struct post {
     int tag_head, tag_body;
     parcel *first, **last; /* in flight, the oldest first */
     int64_t in_flight;
+    piece out;
+    piece *in;           /* of each rank */
+    char *body;          /* a part that arrives */
     int64_t n_out, n_in; /* done */
     qfz_status st;       /* of this rank; the first failure stays */
-    qfz_error *err;
 } post;
-
-static int64_t chunks_of(int64_t bytes)
-{
-    return bytes > 0 ? (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES : 1;
-}
 
 static uint32_t head_crc_of(const head *h)
 {
     return crc_of(h, offsetof(head, head_crc));
 }
 
-static int64_t chunk_bytes(int64_t bytes, int64_t chunk)
+/* Bytes of the next part. */
+static int64_t part_bytes(const piece *it)
 {
-    const int64_t left = bytes - chunk * CHUNK_BYTES;
-    return left < 0 ? 0 : left < CHUNK_BYTES ? left : CHUNK_BYTES;
+    const int64_t left = it->bytes - it->done;
+    return left < 0 ? 0 : left < PART_BYTES ? left : PART_BYTES;
 }
 
 /* TAG_STOP messages inform the other ranks before a message with the failure reaches them. */
@@ -436,42 +451,65 @@ static void fail_post(post *p, qfz_status st)
     qfz_ranks_stop(p->ranks);
 }
 
+/* ---- Sending. */
+static void begin_piece(post *p, qfz_error *err)
+{
+    piece *const out = &p->out;
+    *out = (piece){.is_there = true};
+    p->mail->next(p->mail->arg, &out->to, &out->key);
+    if (p->st != QFZ_OK) return;
+    const qfz_status got = p->mail->size(p->mail->arg, out->key, &out->bytes, err);
+    if (got != QFZ_OK) fail_post(p, got);
+}
+
+/* A failure of this rank ends the piece. */
+static void fill_part(post *p, parcel *it, qfz_error *err)
+{
+    piece *const out = &p->out;
+    if (p->st == QFZ_OK && it->bytes > 0) {
+        const qfz_status got =
+            p->mail->read(p->mail->arg, out->key, out->done, it->body, it->bytes, err);
+        if (got != QFZ_OK) fail_post(p, got);
+    }
+    if (p->st != QFZ_OK) {
+        out->bytes = FAILED;
+        it->bytes = 0;
+    }
+    it->head = (head){.key = out->key,
+                      .bytes = out->bytes,
+                      .offset = out->done,
+                      .exchange = mpi.exchanges,
+                      .body_crc = crc_of(it->body, it->bytes)};
+    it->head.head_crc = head_crc_of(&it->head);
+}
+
+static qfz_status post_message(parcel *it, const void *data, int64_t bytes, int to, int tag,
+                               qfz_error *err)
+{
+    QFZ_TRY(check(
+        MPI_Isend(data, (int)bytes, MPI_BYTE, to, tag, mpi.all, &it->requests[it->n_requests]),
+        "sending", err));
+    it->n_requests++;
+    return QFZ_OK;
+}
+
 static qfz_status send_next(post *p, qfz_error *err)
 {
-    int to = 0;
-    int64_t key = 0, bytes = FAILED;
-    const void *data = NULL;
-    void *own = NULL;
+    piece *const out = &p->out;
     parcel *it = NULL;
-    p->n_out++;
-    p->mail->next(p->mail->arg, &to, &key);
-    if (p->st == QFZ_OK) {
-        const qfz_status got = p->mail->get(p->mail->arg, key, &data, &bytes, &own, err);
-        if (got != QFZ_OK) fail_post(p, got);
-        if (got != QFZ_OK) bytes = FAILED;
-    }
-    const size_t room = sizeof *it + (size_t)(1 + chunks_of(bytes)) * sizeof(MPI_Request);
-    const qfz_status st = qfz_alloc((void **)&it, 1, room, err);
-    if (st != QFZ_OK) {
-        free(own);
-        return st;
-    }
-    *it = (parcel){.head = {.key = key, .bytes = bytes, .exchange = mpi.exchanges}, .own = own};
-    if (bytes > 0) it->head.body_crc = crc_of(data, bytes);
-    it->head.head_crc = head_crc_of(&it->head);
+    if (!out->is_there) begin_piece(p, err);
+    const int64_t bytes = part_bytes(out);
+    QFZ_TRY(qfz_alloc((void **)&it, 1, sizeof *it + (size_t)bytes, err));
+    *it = (parcel){.bytes = bytes};
+    fill_part(p, it, err);
     *p->last = it;
     p->last = &it->next;
-    p->in_flight += bytes > 0 ? bytes : 0;
-    QFZ_TRY(check(MPI_Isend(&it->head, sizeof it->head, MPI_BYTE, to, p->tag_head, mpi.all,
-                            &it->requests[it->n_requests]),
-                  "sending", err));
-    it->n_requests++;
-    for (int64_t c = 0; c < chunks_of(bytes); c++) {
-        QFZ_TRY(check(MPI_Isend((const char *)data + c * CHUNK_BYTES, (int)chunk_bytes(bytes, c),
-                                MPI_BYTE, to, p->tag_body, mpi.all, &it->requests[it->n_requests]),
-                      "sending", err));
-        it->n_requests++;
-    }
+    p->in_flight += it->bytes;
+    QFZ_TRY(post_message(it, &it->head, sizeof it->head, out->to, p->tag_head, err));
+    QFZ_TRY(post_message(it, it->body, it->bytes, out->to, p->tag_body, err));
+    out->done += it->bytes;
+    out->is_there = out->done < out->bytes;
+    p->n_out += !out->is_there;
     return QFZ_OK;
 }
 
@@ -483,15 +521,15 @@ static qfz_status clear_arrived(post *p, qfz_error *err)
         int arrived;
         QFZ_TRY(check(test_all(it->n_requests, it->requests, &arrived), "sending", err));
         if (!arrived) return QFZ_OK;
-        p->in_flight -= it->head.bytes > 0 ? it->head.bytes : 0;
+        p->in_flight -= it->bytes;
         p->first = it->next;
         if (!p->first) p->last = &p->first;
-        free(it->own);
         free(it);
     }
     return QFZ_OK;
 }
 
+/* ---- Receiving. */
 /* The length is compared first: some implementations of MPI write past a buffer that is too short
  * before they report that. */
 static qfz_status receive_bytes(void *to, int64_t bytes, int from, int tag, qfz_error *err)
@@ -505,42 +543,79 @@ static qfz_status receive_bytes(void *to, int64_t bytes, int from, int tag, qfz_
                  err);
 }
 
+/* True if a part is the next one of the piece that comes from its sender, or the first of another.
+ */
+static bool is_next_part(const piece *in, const head *h)
+{
+    if (h->bytes == FAILED) return true;
+    return in->is_there ? h->key == in->key && h->bytes == in->bytes && h->offset == in->done
+                        : h->offset == 0;
+}
+
 static qfz_status receive_head(const post *p, int from, head *h, qfz_error *err)
 {
     QFZ_TRY(receive_bytes(h, sizeof *h, from, p->tag_head, err));
-    const bool sound =
-        h->head_crc == head_crc_of(h) && h->bytes >= FAILED && h->exchange == mpi.exchanges;
+    const bool sound = h->head_crc == head_crc_of(h) && h->bytes >= FAILED &&
+                       h->exchange == mpi.exchanges && is_next_part(&p->in[from], h);
     return sound ? QFZ_OK : damaged_by(from, err);
 }
 
-static qfz_status receive_body(const post *p, int from, const head *h, char **data, qfz_error *err)
+static qfz_status receive_body(const post *p, int from, const head *h, int64_t bytes,
+                               qfz_error *err)
 {
-    qfz_status st = QFZ_NEW_LARGE(data, h->bytes > 0 ? h->bytes : 0, err);
-    for (int64_t c = 0; c < chunks_of(h->bytes) && st == QFZ_OK; c++)
-        st = receive_bytes(*data + c * CHUNK_BYTES, chunk_bytes(h->bytes, c), from, p->tag_body,
-                           err);
-    if (st == QFZ_OK && h->bytes > 0 && crc_of(*data, h->bytes) != h->body_crc)
-        st = damaged_by(from, err);
-    return st;
+    QFZ_TRY(receive_bytes(p->body, bytes, from, p->tag_body, err));
+    return crc_of(p->body, bytes) == h->body_crc ? QFZ_OK : damaged_by(from, err);
+}
+
+static void drop(const post *p, piece *in)
+{
+    if (in->is_open) p->mail->drop(p->mail->arg, in->incoming);
+    in->is_open = false;
+}
+
+/* A failure of this rank, or another one: the rest of the piece is received and not used. */
+static void take_part(post *p, int from, piece *in, int64_t bytes, qfz_error *err)
+{
+    const qfz_mail *const mail = p->mail;
+    qfz_status st = QFZ_OK;
+    if (p->st == QFZ_OK && in->done == 0) {
+        st = mail->begin(mail->arg, from, in->key, in->bytes, &in->incoming, err);
+        in->is_open = st == QFZ_OK;
+    }
+    if (in->is_open && p->st == QFZ_OK)
+        st = mail->add(mail->arg, in->incoming, p->body, bytes, err);
+    if (st != QFZ_OK) fail_post(p, st);
+    if (p->st != QFZ_OK) drop(p, in);
+}
+
+static void end_piece(post *p, piece *in, qfz_error *err)
+{
+    const bool is_open = in->is_open;
+    in->is_there = in->is_open = false;
+    p->n_in++;
+    if (!is_open) return;
+    const qfz_status st = p->mail->end(p->mail->arg, in->incoming, err);
+    if (st != QFZ_OK) fail_post(p, st);
 }
 
 static qfz_status receive(post *p, int from, qfz_error *err)
 {
     head h;
-    char *data = NULL;
+    piece *const in = &p->in[from];
     QFZ_TRY(receive_head(p, from, &h, err));
-    const qfz_status st = receive_body(p, from, &h, &data, err);
-    p->n_in++;
-    if (st == QFZ_OK && h.bytes == FAILED) {
+    if (!in->is_there) *in = (piece){.is_there = true, .key = h.key, .bytes = h.bytes};
+    const int64_t bytes = h.bytes == FAILED ? 0 : part_bytes(in);
+    QFZ_TRY(receive_body(p, from, &h, bytes, err));
+    if (h.bytes == FAILED) {
         if (!mpi.stop_sent) mpi.stop_received = true;
         if (p->st == QFZ_OK) p->st = qfz_fail(err, QFZ_ECANCEL, "another rank failed");
+        drop(p, in);
+        end_piece(p, in, err);
+        return QFZ_OK;
     }
-    if (st != QFZ_OK || p->st != QFZ_OK) {
-        free(data);
-        return st;
-    }
-    const qfz_status kept = p->mail->put(p->mail->arg, from, h.key, data, h.bytes, err);
-    if (kept != QFZ_OK) fail_post(p, kept);
+    take_part(p, from, in, bytes, err);
+    in->done += bytes;
+    if (in->done == in->bytes) end_piece(p, in, err);
     return QFZ_OK;
 }
 
@@ -551,7 +626,7 @@ static qfz_status run_post(post *p, qfz_error *err)
     while (p->n_out < mail->n_out || p->n_in < mail->n_in || p->first) {
         MPI_Status status;
         int there = 0;
-        const bool may_send = p->n_out < mail->n_out && p->in_flight < max_in_flight_bytes;
+        const bool may_send = p->n_out < mail->n_out && p->in_flight < MOST_IN_FLIGHT;
         if (may_send) QFZ_TRY(send_next(p, err));
         if (p->n_in < mail->n_in)
             QFZ_TRY(check(MPI_Iprobe(MPI_ANY_SOURCE, p->tag_head, mpi.all, &there, &status),
@@ -566,13 +641,22 @@ static qfz_status run_post(post *p, qfz_error *err)
     return QFZ_OK;
 }
 
+static qfz_status open_post(post *p, qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW_ZERO(&p->in, p->ranks->n, err));
+    return QFZ_NEW(&p->body, PART_BYTES, err);
+}
+
 qfz_status qfz_ranks_exchange(const qfz_ranks *ranks, const qfz_mail *mail, qfz_status st,
                               qfz_error *err)
 {
     if (ranks->n == 1) return st;
     const int tag = FIRST_TAG + 2 * (int)(++mpi.exchanges % EXCHANGES);
     post p = {.ranks = ranks, .mail = mail, .tag_head = tag, .tag_body = tag + 1, .last = &p.first};
+    qfz_status sent = open_post(&p, err);
     if (st != QFZ_OK) fail_post(&p, st);
-    const qfz_status sent = run_post(&p, err);
+    if (sent == QFZ_OK) sent = run_post(&p, err);
+    free(p.in);
+    free(p.body);
     return sent == QFZ_OK ? p.st : end_all(ranks, sent, err);
 }

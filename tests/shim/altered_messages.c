@@ -21,7 +21,7 @@
 #include <zlib.h>
 
 /* Of transport_mpi.c. */
-enum { HEAD_BYTES = 32, CRC_OF_BODY = 24, CRC_OF_HEAD = 28, CHECK = 1 << 20 };
+enum { HEAD_BYTES = 40, CRC_OF_BODY = 32, CRC_OF_HEAD = 36, CHECK = 1 << 20 };
 enum { MOST_SENT = 1 << 16 };
 
 static long n_received;
