@@ -106,6 +106,8 @@ qfz_status qfz_output_check(qfz_source *source, const qfz_output_options *option
     QFZ_TRY(check_named_once(options, path, err));
     QFZ_TRY(check_not_in(source->dataset, &source->files, path, err));
     QFZ_TRY(check_not_in(source->mask_dataset, &source->mask_files, path, err));
+    if (source->edges)
+        QFZ_TRY(check_not_in(source->edges->dataset, &source->edges->files, path, err));
     QFZ_TRY(check_free(options, path, err));
     QFZ_TRY(check_stage(path, options->stage, err));
     return check_writable(path, err);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """edges.py QFZ PAGE: runs the programs and commands of docs/user/edges.md as they stand, on small rasters and in
-small tiles; and levels that are differences of pixels give the regions of these differences."""
+small tiles; levels that are differences of pixels give the regions of these differences; and no output replaces the raster of levels, which
+label --overwrite did."""
 import os
 import pathlib
 import re
@@ -54,6 +55,14 @@ def run(command, text):
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{text}\n{done.stderr}")
 
 
+def refuse_to_replace(levels, *command):
+    before = pathlib.Path("far.tif").read_bytes()
+    done = subprocess.run(["qfz", *command, "--edges", levels, "scene.tif", "out.tif"], text=True, capture_output=True, check=False)
+    if done.returncode == 0 or not re.search("far.tif: the output would replace an input", done.stderr):
+        sys.exit(f"{' '.join(command)}: exit status {done.returncode}, not refused:\n{done.stderr}")
+    assert pathlib.Path("far.tif").read_bytes() == before and not os.path.exists("out.tif")
+
+
 python = find_python()
 with tempfile.TemporaryDirectory(prefix="qfz_edges_") as folder:
     os.chdir(folder)
@@ -70,4 +79,9 @@ with tempfile.TemporaryDirectory(prefix="qfz_edges_") as folder:
         qfz label -b 1 --alpha 2 --edges far.tif scene.tif other.tif
     """)
     run([python, "-W", "ignore", "-"], SAME)
+    run(["gdal_translate", "-q", "-of", "VRT", "far.tif", "far.vrt"], "")
+    for levels in "far.tif", "far.vrt":
+        refuse_to_replace(levels, "simplify", "--alpha", "2", "--omega", "9", "--labels", "far.tif")
+        refuse_to_replace(levels, "label", "--alpha", "2", "--colors", "far.tif")
+        refuse_to_replace(levels, "label", "--alpha", "2", "--regions", "far.tif")
     print(f"{len(blocks)} blocks of {PAGE.name}, and levels of pixels")
