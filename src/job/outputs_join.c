@@ -59,20 +59,25 @@ static qfz_status finish(qfz_outputs *out, qfz_sink *sink, const char *path, qfz
     return qfz_sink_finish(sink, report_part, run, err);
 }
 
-/* Merges all parts of raster i into one file, ready to be committed. */
+/* Merges all parts of raster i into one file, ready to be committed, in the memory that tiles had.
+ */
 static qfz_status merge_parts(qfz_outputs *out, int i, qfz_error *err)
 {
     qfz_run *const run = out->run;
+    const qfz_setup *const setup = run->setup;
+    const int64_t bytes = setup->worker_bytes * setup->n_threads + setup->tile_cache_bytes;
     const qfz_sink_spec *const spec = &out->specs[i];
-    const qfz_sink_options options = qfz_job_sink_options(run->setup->job, spec->path);
+    const qfz_sink_options options = qfz_job_sink_options(setup->job, spec->path);
     int64_t *rows = NULL;
+    qfz_thread_contexts_close(&run->contexts);
+    qfz_tile_cache_close(&run->cache);
     QFZ_TRY(qfz_outputs_rows(out, spec, &rows, err));
     if (out->journal) qfz_output_clean(spec->path, stage_of(out));
     qfz_sink_close(out->sinks[i]); /* a part */
     out->sinks[i] = NULL;
     qfz_progress_begin(run->progress, "merging", QFZ_MERGING_SHARE / out->n_rasters, 0);
-    const qfz_status st =
-        qfz_parts_merge(&out->sinks[i], run->source, &options, spec, rows, report_part, run, err);
+    const qfz_status st = qfz_parts_merge(&out->sinks[i], run->source, &options, spec, rows, bytes,
+                                          report_part, run, err);
     free(rows);
     return st;
 }

@@ -8,7 +8,7 @@
 #include "raster/paths.h"
 #include "raster/sink_write.h"
 
-enum { COPY_SIDE = 512, COPY_BYTES = 32 << 20 }; /* copied at once: whole blocks */
+enum { COPY_SIDE = 512, COPY_BYTES = 32 << 20 }; /* copied at once, at most: whole blocks */
 
 static qfz_sink_spec spec_of_part(const qfz_sink_spec *spec, const int64_t *rows, int part)
 {
@@ -67,11 +67,12 @@ cleanup:
 }
 
 static qfz_status merge(copying *c, const qfz_source *source, const qfz_sink_spec *spec,
-                        const int64_t *rows, qfz_error *err)
+                        const int64_t *rows, int64_t memory_bytes, qfz_error *err)
 {
     qfz_sink_spec whole = *spec;
     const int64_t px_bytes = (int64_t)qfz_out_type_bytes(spec->type) * spec->n_bands;
-    const int64_t blocks = COPY_BYTES / (COPY_SIDE * COPY_SIDE * px_bytes);
+    const int64_t blocks =
+        smaller(COPY_BYTES, memory_bytes) / (COPY_SIDE * COPY_SIDE * (px_bytes + 1));
     qfz_status st;
     c->columns = COPY_SIDE * (blocks > 1 ? blocks : 1);
     whole.n_parts = 0;
@@ -124,13 +125,14 @@ qfz_status qfz_parts_are_merged(const qfz_sink_spec *spec, const int64_t *rows, 
 
 qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source,
                            const qfz_sink_options *options, const qfz_sink_spec *spec,
-                           const int64_t *rows, qfz_advance_fn progress, void *arg, qfz_error *err)
+                           const int64_t *rows, int64_t memory_bytes, qfz_advance_fn progress,
+                           void *arg, qfz_error *err)
 {
     copying c = {.options = options, .progress = progress, .arg = arg};
     bool done;
     QFZ_TRY(qfz_parts_are_merged(spec, rows, &done, err));
     if (done) return QFZ_OK;
-    const qfz_status st = merge(&c, source, spec, rows, err);
+    const qfz_status st = merge(&c, source, spec, rows, memory_bytes, err);
     if (st != QFZ_OK) {
         qfz_sink_close(c.to);
         return st;

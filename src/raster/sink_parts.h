@@ -15,11 +15,13 @@ qfz_status qfz_parts_check(const qfz_sink_options *options, const qfz_sink_spec 
 qfz_status qfz_parts_are_merged(const qfz_sink_spec *spec, const int64_t *rows, bool *merged,
                                 qfz_error *err);
 
-/* Copies all spec->n_parts parts into one file in the format of options.  *whole is that file, to
- * be finished, then given to qfz_parts_commit().  *whole is left alone if the parts are merged. */
+/* Copies all spec->n_parts parts into one file in the format of options, in about so many bytes of
+ * memory, for a block at least.  *whole is that file, to be finished, then given to
+ * qfz_parts_commit().  *whole is left alone if the parts are merged. */
 qfz_status qfz_parts_merge(qfz_sink **whole, const qfz_source *source,
                            const qfz_sink_options *options, const qfz_sink_spec *spec,
-                           const int64_t *rows, qfz_advance_fn progress, void *arg, qfz_error *err);
+                           const int64_t *rows, int64_t memory_bytes, qfz_advance_fn progress,
+                           void *arg, qfz_error *err);
 
 /* Commits whole, the result of qfz_parts_merge(), and deletes the parts; without allocations of its
  * own; after a kill the call can be repeated.  whole NULL: an earlier commit was killed while it

@@ -160,7 +160,7 @@ static qfz_status join(const qfz_source *source, const qfz_sink_options *output,
     qfz_joined *joined = NULL;
     qfz_status st = QFZ_OK;
     if (!qfz_output_is_vrt(output->format, spec->path))
-        st = qfz_parts_merge(&whole, source, output, spec, rows, ignore_progress, NULL, err);
+        st = qfz_parts_merge(&whole, source, output, spec, rows, 0, ignore_progress, NULL, err);
     if (st == QFZ_OK && output->merge) st = qfz_parts_commit(spec, whole, err);
     if (st == QFZ_OK && !output->merge)
         st = qfz_parts_join(&joined, source, output, spec, rows, err);
