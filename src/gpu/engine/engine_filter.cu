@@ -77,6 +77,7 @@ static qfz_status run_rounds(qfz_worker *worker, rounds_fn rounds)
     for (uint32_t n = 1; n > 0;) {
         const uint32_t *d_n;
         QFZ_TRY(rounds(&worker->gpu, &room->edges, &room->on_device, &d_n));
+        room->on_device.n_rounds++;
         QFZ_TRY(qfz_worker_down(worker, &n, d_n, sizeof n));
     }
     return QFZ_OK;
@@ -95,6 +96,7 @@ static qfz_status run(qfz_worker *worker, qfz_box box, const uint64_t *row_mass,
     filter->x0 = box.x0;
     filter->least = worker->spec.rule->min_mass;
     filter->is_open_ring = is_open_ring;
+    filter->n_rounds = 0;
     filter->d_row_mass = row_mass ? room->d_row_mass : NULL;
     QFZ_TRY(qfz_edges_send(worker));
     if (row_mass)

@@ -43,6 +43,7 @@ typedef struct qfz_gpu_filter {
     int64_t y0, x0; /* of the tile in the raster */
     uint64_t least; /* N */
     bool is_open_ring;
+    int32_t n_rounds;           /* calls of qfz_gpu_filter_round() before */
     const uint64_t *d_row_mass; /* h; NULL: 1 */
 
     uint32_t *d_up; /* per pixel: a pixel of its component; of a root: QFZ_FILTER_ROOT and flags */

@@ -90,14 +90,47 @@ static QFZ_DEVICE void store_arrival(const WORK &w, uint32_t px, const arrival &
  * that is a root, or waits, beside the side of its first edge. */
 enum { WAITS = 1 << 15 };
 
-/* Lists roots from the front, and what waits from the back. */
-template <typename WORK>
-static QFZ_DEVICE void list_root(const WORK &w, bool is_root, uint32_t entry)
+/* Stores the root of each pixel, and lists roots that go on in the tile, from the front. */
+template <int N, typename WORK>
+static QFZ_DEVICE void store_roots(const WORK &w, const own_quads<N> &own)
 {
-    const uint32_t front = qfz_take_one(&w.m.n_roots, is_root);
-    if (is_root) w.m.graph.leaving[front] = (uint16_t)entry;
+    auto &m = w.m;
+    const uint32_t has = own_pixels(w), first = w.px_of(w.own(0));
+    uint32_t roots = 0; /* a bit a pixel */
+    QFZ_EACH (i, block_shape<N>::OWN) {
+        const uint32_t quad = w.own(i), word = root_of(w, m.word[quad]), root = word & NUMBER;
+        if (!(has >> i & 1)) continue;
+        const uint32_t of_root = QFZ_FILTER_ROOT | (word & LEAVES ? QFZ_FILTER_PICKED : 0u);
+        w.f.d_up[first + (uint32_t)(i * w.f.w)] = root == quad ? of_root : w.px_of(root);
+        roots |= (uint32_t)(word == (quad | LEAVES)) << i;
+    }
+    uint32_t at = qfz_take(&m.n_roots, (uint32_t)__popc(roots));
+    for (; roots != 0; roots &= roots - 1) {
+        const int i = __ffs((int)roots) - 1;
+        m.graph.leaving[at++] = (uint16_t)(side_at(own, i) * QUADS + w.own(i));
+    }
 }
 
+/* The masses of other pixels of clusters that leave, before what waits has its own, and arrivals at
+ * open pixels. */
+template <int N, typename WORK>
+static QFZ_DEVICE void store_for_ring(const WORK &w, const own_quads<N> &own)
+{
+    const uint32_t has = own_pixels(w);
+#pragma unroll 1
+    for (int i = 0; i < block_shape<N>::OWN; i++) {
+        const uint32_t quad = w.own(i), word = root_of(w, w.m.word[quad]), root = word & NUMBER;
+        if (!(has >> i & 1) || root == quad) continue;
+        const uint32_t px = w.px_of(quad);
+        const int2 at = w.at(root);
+        if (word & LEAVES)
+            w.f.d_mass[px] = 0;
+        else if (qfz_filter_is_on_ring(w.f, at.y, at.x))
+            store_arrival(w, px, arrival_of(w, quad, side_at(own, i)));
+    }
+}
+
+/* Lists what waits, from the back. */
 template <typename WORK>
 static QFZ_DEVICE void list_waiting(const WORK &w, bool waits, uint32_t entry)
 {
@@ -105,38 +138,15 @@ static QFZ_DEVICE void list_waiting(const WORK &w, bool waits, uint32_t entry)
     if (waits) w.m.graph.leaving[QUADS - 1 - back] = (uint16_t)entry;
 }
 
-/* Stores the root of each pixel, and lists roots that go on in the tile. */
-template <int N, typename WORK>
-static QFZ_DEVICE void store_roots(const WORK &w, const own_quads<N> &own)
-{
-#pragma unroll 1
-    for (int i = 0; i < block_shape<N>::OWN; i++) {
-        const uint32_t quad = w.own(i), word = root_of(w, w.m.word[quad]), root = word & NUMBER;
-        const uint32_t px = w.px_of(quad), side = side_at(own, i);
-        const bool has = w.has(quad), is_root = root == quad;
-        const bool leaves = has && (word & LEAVES) != 0;
-        list_root(w, leaves && is_root, side * QUADS + quad);
-        if (!has) continue;
-        w.f.d_up[px] =
-            !is_root ? w.px_of(root) : QFZ_FILTER_ROOT | (leaves ? QFZ_FILTER_PICKED : 0u);
-        if (!w.f.is_open_ring || is_root) continue;
-        const int2 at = w.at(root);
-        if (leaves)
-            w.f.d_mass[px] = 0; /* unless it waits: below */
-        else if (qfz_filter_is_on_ring(w.f, at.y, at.x))
-            store_arrival(w, px, arrival_of(w, quad, side));
-    }
-}
-
 /* Lists pixels that wait in clusters that leave. */
 template <int N, typename WORK>
-static QFZ_DEVICE void list_pixels(const WORK &w, const own_late<N> &late)
+static QFZ_DEVICE void list_pixels(const WORK &w, const own_quads<N> &own, const own_late<N> &late)
 {
     const uint32_t lane = threadIdx.x % QFZ_WARP;
-    for (uint32_t i = 0; i * QFZ_WARP < late.n; i++) {
-        const uint32_t px = i * QFZ_WARP + lane < late.n ? late.px[i] : 0;
-        const bool waits = (late.waits >> i & 1) && (w.m.graph.root[px >> 16] & LEAVES);
-        const bool leaves = waits || (late.leaves >> i & 1);
+    for (uint32_t i = 0; i * QFZ_WARP < own.n_late; i++) {
+        const uint32_t px = i * QFZ_WARP + lane < own.n_late ? late.px[i] : 0;
+        const bool waits = (own.waits >> i & 1) && (w.m.graph.root[px >> 16] & LEAVES);
+        const bool leaves = waits || (own.leaves >> i & 1);
         list_waiting(w, leaves && w.mass(px % QUADS) > 0, px & (WAITS - 1));
     }
 }
@@ -228,11 +238,12 @@ static __global__ void __launch_bounds__(block_shape<N>::THREADS, block_shape<N>
     own_late<N> late;
     begin<N>(w);
     if (first_round(w, &own, &late)) {
-        grow(w, &own, &late);
+        grow(w, &own, late);
         store_edges(w, own);
         store_marks(w);
         store_roots(w, own);
-        list_pixels(w, late);
+        if (f.is_open_ring) store_for_ring(w, own);
+        list_pixels(w, own, late);
         list_clusters(w, own);
         __syncthreads();
         store_leaving(w);

@@ -13,8 +13,10 @@
 template <int N> struct own_quads {
     uint32_t first[block_shape<N>::OWN]; /* key of the pixel's first edge, in the first round */
     uint32_t sides;                      /* SIDE_BITS bits a pixel: which edge that is */
-    uint32_t waits;   /* a bit a pixel, in the first round: it has not arrived at its root */
+    uint32_t waits;   /* a bit a pixel in the first round, then of own_late: it may arrive */
+    uint32_t leaves;  /* a bit of own_late: it will not arrive, in a cluster that LEAVES */
     uint32_t counted; /* a bit a cluster of this thread: it has arrived at its root */
+    uint32_t n_late;  /* of this warp */
     uint32_t n_edges; /* of this warp, in the list */
 };
 
@@ -25,9 +27,6 @@ template <int N> struct own_late {
     uint32_t key[block_shape<N>::OWN]; /* of the pixel's first edge */
     uint32_t px[block_shape<N>::OWN];  /* number of its cluster << 16 | which edge that is * QUADS |
                                           pixel */
-    uint32_t n;                        /* of the warp */
-    uint32_t waits;                    /* a bit each: it may arrive */
-    uint32_t leaves;                   /* a bit each: it will not, in a cluster that LEAVES */
 };
 
 /* Keys of the edges of a thread's quads; NO_KEY: the edge is not listed. */
@@ -283,18 +282,24 @@ template <typename WORK> static QFZ_DEVICE void mark(const WORK &w, uint32_t edg
     atomicOr(&w.m.marks[quad / 4], 1u << d << 8 * (quad % 4));
 }
 
+/* A bit for each pixel of this thread's that the block has. */
+template <typename WORK> static QFZ_DEVICE uint32_t own_pixels(const WORK &w)
+{
+    const int2 top = w.at(w.own(0));
+    const int n = min(max(w.f.h - top.y, 0), (int)WORK::shape::OWN);
+    if (w.own(0) % SIDE == 0 || top.x >= w.f.w) return 0;
+    return ((1u << n) - 1) & ~(uint32_t)(w.own(0) < SIDE);
+}
+
 /* The word of each pixel after it picked its first edge, as if it hung on the pixel beyond. */
 template <int N, typename WORK> static QFZ_DEVICE void pick_sides(const WORK &w, own_quads<N> *own)
 {
     enum { OWN = block_shape<N>::OWN };
-    const int2 top = w.at(w.own(0));
-    const uint32_t strip = threadIdx.x / SIDE;
-    uint32_t has = 0, light = 0; /* a bit a pixel */
-    if (w.own(0) % SIDE != 0 && top.x < w.f.w) {
-        has = ((1u << min(max(w.f.h - top.y, 0), (int)OWN)) - 1) & ~(uint32_t)(strip == 0);
-        if (!(w.f.is_open_ring && (top.x == 0 || top.x == w.f.w - 1)))
-            light = w.m.light_rows[strip * OWN / QFZ_WARP] >> strip * OWN % QFZ_WARP;
-    }
+    const int32_t x = w.at(w.own(0)).x;
+    const uint32_t has = own_pixels(w), row = w.own(0) / SIDE;
+    uint32_t light = 0; /* a bit a pixel */
+    if (has != 0 && !(w.f.is_open_ring && (x == 0 || x == w.f.w - 1)))
+        light = w.m.light_rows[row / QFZ_WARP] >> row % QFZ_WARP;
     QFZ_EACH (i, OWN) {
         const uint32_t quad = w.own(i), side = side_at(*own, i), to = beyond(quad, side);
         const bool picks = (light >> i & 1) && own->first[i] != NO_KEY;
@@ -361,29 +366,30 @@ template <int N, typename WORK> static QFZ_DEVICE void flatten(const WORK &w, ow
 
 /* Shares the pixels that wait out to the lanes. */
 template <int N, typename WORK>
-static QFZ_DEVICE void share_late(const WORK &w, const own_quads<N> &own, own_late<N> *late)
+static QFZ_DEVICE void share_late(const WORK &w, own_quads<N> *own, own_late<N> *late)
 {
     enum { OWN = block_shape<N>::OWN };
     auto &m = w.m;
     auto &shared = m.graph.late;
     const uint32_t warp = threadIdx.x / QFZ_WARP, first = warp * OWN * QFZ_WARP;
-    uint32_t at = first + qfz_take(&m.n_late[warp], (uint32_t)__popc(own.waits));
+    uint32_t at = first + qfz_take(&m.n_late[warp], (uint32_t)__popc(own->waits));
     QFZ_EACH (i, OWN) {
-        if (!(own.waits >> i & 1)) continue;
-        shared.key[at] = own.first[i];
-        shared.px[at] = (uint16_t)(side_at(own, i) * QUADS + w.own(i));
+        if (!(own->waits >> i & 1)) continue;
+        shared.key[at] = own->first[i];
+        shared.px[at] = (uint16_t)(side_at(*own, i) * QUADS + w.own(i));
         at++;
     }
     __syncwarp();
-    late->n = m.n_late[warp];
-    late->waits = late->leaves = 0;
-    for (uint32_t i = 0, of_lane = threadIdx.x % QFZ_WARP; of_lane < late->n;
-         i++, of_lane += QFZ_WARP) {
+    const uint32_t n = m.n_late[warp];
+    own->n_late = n;
+    own->waits = own->leaves = 0;
+#pragma unroll 1
+    for (uint32_t i = 0, of_lane = threadIdx.x % QFZ_WARP; of_lane < n; i++, of_lane += QFZ_WARP) {
         const uint32_t px = shared.px[first + of_lane], word = m.word[px % QUADS];
         late->key[i] = shared.key[first + of_lane];
         late->px[i] = (word & NUMBER) << 16 | px;
-        late->waits |= word / LIVE % 2 << i;
-        late->leaves |= word / LEAVES << i;
+        own->waits |= word / LIVE % 2 << i;
+        own->leaves |= word / LEAVES << i;
     }
 }
 
@@ -469,7 +475,7 @@ static QFZ_DEVICE bool first_round(const WORK &w, own_quads<N> *own, own_late<N>
     pair_pixels(w, own);
     __syncthreads();
     flatten(w, own);
-    share_late(w, *own, late);
+    share_late(w, own, late);
     __syncthreads();
     const bool fits = list_edges<N>(w, keys);
     share_edges(w, own);

@@ -154,23 +154,24 @@ static QFZ_DEVICE void add_mass(const WORK &w, uint32_t root, uint32_t mass)
 
 /* Adds the pixels that arrive to the weight of the root.  What has arrived once is a part of it. */
 template <int N, typename WORK>
-static QFZ_DEVICE void weigh_pixels(const WORK &w, own_late<N> *late)
+static QFZ_DEVICE void weigh_pixels(const WORK &w, own_quads<N> *own, const own_late<N> &late)
 {
     const auto &g = w.m.graph;
-    for (uint32_t left = late->waits; left != 0; left &= left - 1) {
+    for (uint32_t left = own->waits; left != 0; left &= left - 1) {
         const uint32_t i = (uint32_t)__ffs((int)left) - 1;
-        const uint32_t px = late->px[i], root = g.root[px >> 16], c = root & NUMBER;
+        const uint32_t px = late.px[i], root = g.root[px >> 16], c = root & NUMBER;
         const uint32_t quad = px % QUADS, limit = root & ENDED ? NO_KEY : g.key[c];
-        bool has_arrived = late->key[i] < limit;
-        if (late->key[i] == limit) /* hardly ever */
+        bool has_arrived = late.key[i] < limit;
+        if (late.key[i] == limit) /* hardly ever */
             has_arrived = arrives(w, limit, edge_of<WORK>(quad, px / QUADS & SIDE_MASK), c);
         if (!has_arrived) continue;
-        late->waits ^= 1u << i;
+        own->waits ^= 1u << i;
         if (root & ENDED)
-            late->leaves |= root / LEAVES << i;
+            own->leaves |= root / LEAVES << i;
         else
             add_mass(w, c, w.mass(quad));
     }
+    __syncwarp(); /* or lanes that are done with go on alone */
 }
 
 /* The same for clusters. */
@@ -249,7 +250,7 @@ template <typename WORK> static QFZ_DEVICE bool settle(const WORK &w)
 }
 
 template <int N, typename WORK>
-static QFZ_DEVICE void grow(const WORK &w, own_quads<N> *own, own_late<N> *late)
+static QFZ_DEVICE void grow(const WORK &w, own_quads<N> *own, const own_late<N> &late)
 {
     own->counted = 0;
     bool is_live = w.m.n_clusters > 0;
@@ -258,7 +259,7 @@ static QFZ_DEVICE void grow(const WORK &w, own_quads<N> *own, own_late<N> *late)
         choose(w, *own);
         __syncthreads();
         agree(w, *own);
-        weigh_pixels(w, late);
+        weigh_pixels(w, own, late);
         if (!is_first) weigh_clusters(w, own); /* at first, each is a root */
         __syncthreads();
         pick(w);

@@ -104,12 +104,12 @@ static QFZ_DEVICE uint32_t *growing_of(const qfz_gpu_filter &f, uint32_t block)
     return f.d_growing + (int64_t)block * QFZ_FILTER_BLOCK_PX;
 }
 
-/* Calls use(pixel) for each root in the block's list. */
-template <typename USE> static QFZ_DEVICE void each_root(const qfz_gpu_filter &f, const USE &use)
+/* Calls use(block) for some of all blocks: in the first rounds for one, and later, when few blocks
+ * have anything to do, for more. */
+template <typename USE> static QFZ_DEVICE void each_block(uint32_t n_blocks, const USE &use)
 {
-    const uint32_t n = f.d_n_growing[blockIdx.x].y;
-    for (uint32_t i = threadIdx.x; i < n; i += ROOT_THREADS)
-        use(growing_of(f, blockIdx.x)[i]);
+    for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x)
+        use(block);
 }
 
 /* Appends `of_lane` of each lane that has one to a list, as far as there is room. */
@@ -146,18 +146,25 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
 
 /* ---- Pick ------------------------------------------------------------------------------------ */
 
-static __global__ void __launch_bounds__(ROOT_THREADS) k_pick(qfz_gpu_filter f)
+/* A root picks its first edge. */
+static QFZ_DEVICE void pick(const qfz_gpu_filter &f, uint32_t p)
 {
-    each_root(f, [&](uint32_t p) {
-        const qfz_filter_place first = qfz_filter_first(f, p);
-        const bool has_edge = first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX;
-        const bool picks = f.d_mass[p] < f.least && has_edge;
-        f.d_up[p] = QFZ_FILTER_ROOT | (picks ? QFZ_FILTER_PICKED : 0u);
-        if (!picks) return;
-        const qfz_filter_ends edge = qfz_filter_ends_of(f, first);
-        if (first.high >> 32 > 0)
-            atomicOr(&f.d_zeroed[edge.p / 4], 1u << edge.dir << 8 * (edge.p % 4));
-        if (qfz_peek(&f.d_count[QFZ_FILTER_N_PICKS]) == 0) f.d_count[QFZ_FILTER_N_PICKS] = 1;
+    const qfz_filter_place first = qfz_filter_first(f, p);
+    const bool has_edge = first.high != QFZ_FILTER_NO_EDGE || first.low != UINT32_MAX;
+    const bool picks = f.d_mass[p] < f.least && has_edge;
+    f.d_up[p] = QFZ_FILTER_ROOT | (picks ? QFZ_FILTER_PICKED : 0u);
+    if (!picks) return;
+    const qfz_filter_ends edge = qfz_filter_ends_of(f, first);
+    if (first.high >> 32 > 0) atomicOr(&f.d_zeroed[edge.p / 4], 1u << edge.dir << 8 * (edge.p % 4));
+    if (qfz_peek(&f.d_count[QFZ_FILTER_N_PICKS]) == 0) f.d_count[QFZ_FILTER_N_PICKS] = 1;
+}
+
+static __global__ void __launch_bounds__(ROOT_THREADS) k_pick(qfz_gpu_filter f, uint32_t n_blocks)
+{
+    each_block(n_blocks, [&](uint32_t block) {
+        const uint32_t n = f.d_n_growing[block].y;
+        for (uint32_t i = threadIdx.x; i < n; i += ROOT_THREADS)
+            pick(f, growing_of(f, block)[i]);
     });
 }
 
@@ -234,15 +241,14 @@ static QFZ_DEVICE bool hang(const qfz_gpu_filter &f, uint32_t p)
 }
 
 /* Roots that go on come first in the list, then the other ones. */
-static __global__ void __launch_bounds__(ROOT_THREADS) k_hang(qfz_gpu_filter f)
+static QFZ_DEVICE void hang_roots(const qfz_gpu_filter &f, uint32_t block)
 {
     __shared__ uint32_t others[QFZ_FILTER_BLOCK_PX];
     __shared__ uint32_t n_roots, n_others;
-    uint32_t *const growing = growing_of(f, blockIdx.x);
-    const uint32_t n = f.d_n_growing[blockIdx.x].y;
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        f.d_count[QFZ_FILTER_N_PICKS] = f.d_count[QFZ_FILTER_N_WAITING] = 0;
+    uint32_t *const growing = growing_of(f, block);
+    const uint32_t n = f.d_n_growing[block].y;
     if (n == 0) return;
+    __syncthreads(); /* the lists of another block have been read */
     if (threadIdx.x == 0) n_roots = n_others = 0;
     __syncthreads();
     for (uint32_t first = 0; first < n; first += ROOT_THREADS) {
@@ -256,7 +262,14 @@ static __global__ void __launch_bounds__(ROOT_THREADS) k_hang(qfz_gpu_filter f)
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < n_others; i += ROOT_THREADS)
         growing[n_roots + i] = others[i];
-    if (threadIdx.x == 0) f.d_n_growing[blockIdx.x].y = n_roots;
+    if (threadIdx.x == 0) f.d_n_growing[block].y = n_roots;
+}
+
+static __global__ void __launch_bounds__(ROOT_THREADS) k_hang(qfz_gpu_filter f, uint32_t n_blocks)
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        f.d_count[QFZ_FILTER_N_PICKS] = f.d_count[QFZ_FILTER_N_WAITING] = 0;
+    each_block(n_blocks, [&](uint32_t block) { hang_roots(f, block); });
 }
 
 /* ---- First edges ----------------------------------------------------------------------------- */
@@ -276,11 +289,11 @@ struct edge_list {
     }
 };
 
-static QFZ_DEVICE edge_list edges_of_block(const qfz_gpu_filter &f, int n_dirs)
+static QFZ_DEVICE edge_list edges_of_block(const qfz_gpu_filter &f, uint32_t block, int n_dirs)
 {
-    const uint32_t n = f.d_n_edges[blockIdx.x];
+    const uint32_t n = f.d_n_edges[block];
     const bool is_all = n == QFZ_FILTER_ALL_EDGES;
-    return {f.d_edges + (int64_t)blockIdx.x * QFZ_FILTER_BLOCK_PX,
+    return {f.d_edges + (int64_t)block * QFZ_FILTER_BLOCK_PX,
             is_all ? (uint32_t)(QFZ_FILTER_QUADS * n_dirs) : n, is_all};
 }
 
@@ -301,9 +314,10 @@ static QFZ_DEVICE bool is_edge(const qfz_edge_reader<T> &reader, const qfz_filte
 /* False if the block's entry is no such edge any more, or no edge. */
 template <typename T>
 static QFZ_DEVICE bool read_edge(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
-                                 int n_dirs, bool is_listed, uint32_t entry, live_edge *edge)
+                                 uint32_t block, int n_dirs, bool is_listed, uint32_t entry,
+                                 live_edge *edge)
 {
-    const qfz_block_box box = qfz_filter_block_of(f, blockIdx.x);
+    const qfz_block_box box = qfz_filter_block_of(f, block);
     const uint32_t number = entry & ~(uint32_t)MAY_BE_FIRST;
     const qfz_filter_edge at = qfz_filter_edge_of(box.y - 1, box.x - 1, number, (uint32_t)n_dirs);
     if (!is_listed && !is_edge(reader, at)) return false;
@@ -331,12 +345,13 @@ static QFZ_DEVICE bool offer(const qfz_gpu_filter &f, const live_edge &edge)
 
 /* Offers edges to the clusters at their ends, and lists them anew, or for the first time. */
 template <typename T>
-static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
-    k_offer(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs)
+static QFZ_DEVICE void offer_edges(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
+                                   uint32_t block, int n_dirs)
 {
     __shared__ uint32_t n_listed;
-    const edge_list edges = edges_of_block(f, n_dirs);
+    const edge_list edges = edges_of_block(f, block, n_dirs);
     if (edges.n == 0) return;
+    __syncthreads(); /* n_listed of another block has been read */
     if (threadIdx.x == 0) n_listed = 0;
     __syncthreads();
     for (uint32_t first = 0; first < edges.n; first += QFZ_FILTER_THREADS) {
@@ -344,14 +359,21 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
         const uint32_t entry = i < edges.n ? edges.at(i) & ~(uint32_t)MAY_BE_FIRST : 0;
         live_edge edge;
         const bool is_live =
-            i < edges.n && read_edge(f, reader, n_dirs, !edges.is_all, entry, &edge);
+            i < edges.n && read_edge(f, reader, block, n_dirs, !edges.is_all, entry, &edge);
         const bool may_be_first = is_live && offer(f, edge);
         __syncthreads(); /* what is overwritten has been read */
         append(edges.listed, &n_listed, is_live, may_be_first ? entry | MAY_BE_FIRST : entry);
     }
     __syncthreads();
     if (threadIdx.x == 0)
-        f.d_n_edges[blockIdx.x] = n_listed <= QFZ_FILTER_BLOCK_PX ? n_listed : QFZ_FILTER_ALL_EDGES;
+        f.d_n_edges[block] = n_listed <= QFZ_FILTER_BLOCK_PX ? n_listed : QFZ_FILTER_ALL_EDGES;
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
+    k_offer(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs, uint32_t n_blocks)
+{
+    each_block(n_blocks, [&](uint32_t block) { offer_edges(f, reader, block, n_dirs); });
 }
 
 static QFZ_DEVICE void refine(const qfz_gpu_filter &f, const end_of_way &to,
@@ -363,13 +385,14 @@ static QFZ_DEVICE void refine(const qfz_gpu_filter &f, const end_of_way &to,
 
 template <typename T>
 static QFZ_DEVICE void refine_edges(const qfz_gpu_filter &f, const qfz_edge_reader<T> &reader,
-                                    int n_dirs)
+                                    uint32_t block, int n_dirs)
 {
-    const edge_list edges = edges_of_block(f, n_dirs);
+    const edge_list edges = edges_of_block(f, block, n_dirs);
     for (uint32_t i = threadIdx.x; i < edges.n; i += QFZ_FILTER_THREADS) {
         const uint32_t entry = edges.at(i);
         live_edge edge;
-        if (!(entry & MAY_BE_FIRST) || !read_edge(f, reader, n_dirs, !edges.is_all, entry, &edge))
+        if (!(entry & MAY_BE_FIRST) ||
+            !read_edge(f, reader, block, n_dirs, !edges.is_all, entry, &edge))
             continue;
         refine(f, edge.ends.a, edge.place);
         refine(f, edge.ends.b, edge.place);
@@ -425,10 +448,9 @@ static QFZ_DEVICE void list_waiting(const qfz_gpu_filter &f, uint32_t block, con
  * hardly ever happens, the lower half is awaited. */
 template <typename T>
 static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
-    k_refine(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs)
+    k_refine(qfz_gpu_filter f, qfz_edge_reader<T> reader, int n_dirs, uint32_t n_blocks)
 {
-    refine_edges(f, reader, n_dirs);
-    list_waiting(f, blockIdx.x, [&](uint32_t p) {
+    const auto waits = [&](uint32_t p) {
         const unsigned long long arrival = f.d_first[p]; /* while the way is looked for */
         const end_of_way to = find_shortening(f, p);
         if (!to.is(QFZ_FILTER_LIVE)) return false;
@@ -436,6 +458,10 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
         if (arrival < first) arrive(f, to.root, p);
         if (arrival == first) f.d_count[QFZ_FILTER_N_WAITING] = 1;
         return arrival >= first;
+    };
+    each_block(n_blocks, [&](uint32_t block) {
+        refine_edges(f, reader, block, n_dirs);
+        list_waiting(f, block, waits);
     });
 }
 
@@ -443,22 +469,21 @@ static __global__ void __launch_bounds__(QFZ_FILTER_THREADS)
     k_weigh(qfz_gpu_filter f, uint32_t n_blocks)
 {
     if (f.d_count[QFZ_FILTER_N_WAITING] == 0) return;
-    for (uint32_t block = blockIdx.x; block < n_blocks; block += gridDim.x)
-        list_waiting(f, block, [&](uint32_t p) {
-            const uint32_t root = find(f, p).root;
-            const bool arrives =
-                qfz_filter_is_before(qfz_filter_first(f, p), qfz_filter_first(f, root));
-            if (arrives) arrive(f, root, p);
-            return !arrives;
-        });
+    const auto waits = [&](uint32_t p) {
+        const uint32_t root = find(f, p).root;
+        const bool arrives =
+            qfz_filter_is_before(qfz_filter_first(f, p), qfz_filter_first(f, root));
+        if (arrives) arrive(f, root, p);
+        return !arrives;
+    };
+    each_block(n_blocks, [&](uint32_t block) { list_waiting(f, block, waits); });
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-static dim3 all_blocks(const qfz_gpu_filter *filter)
-{
-    return dim3(qfz_filter_block_count(filter->h, filter->w));
-}
+/* Rounds whose kernels have a thread block for each block; those of later rounds have one for some
+ * blocks. */
+enum { FULL_ROUNDS = 3, SOME_BLOCKS = 16 };
 
 qfz_status qfz_gpu_filter_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges,
                                 const qfz_gpu_filter *filter)
@@ -466,8 +491,8 @@ qfz_status qfz_gpu_filter_begin(qfz_gpu *gpu, const qfz_gpu_edges *edges,
     QFZ_TRY(qfz_launch(gpu, k_clear, dim3(1), dim3(QFZ_FILTER_COUNTERS), 0, *filter));
     QFZ_TRY(qfz_gpu_fill(gpu, filter->d_zeroed, 0, ((int64_t)filter->h * filter->w + 3) / 4));
     if (!qfz_filter_has_blocks(gpu, edges, filter))
-        return qfz_launch(gpu, k_begin, all_blocks(filter), dim3(QFZ_FILTER_THREADS), 0, *filter,
-                          edges->d_valid);
+        return qfz_launch(gpu, k_begin, dim3(qfz_filter_block_count(filter->h, filter->w)),
+                          dim3(QFZ_FILTER_THREADS), 0, *filter, edges->d_valid);
     return qfz_filter_blocks(gpu, edges, filter);
 }
 
@@ -475,13 +500,14 @@ template <typename T>
 static qfz_status launch_round(qfz_gpu *gpu, const qfz_gpu_filter *f,
                                const qfz_edge_reader<T> &reader, int n_dirs)
 {
-    const dim3 grid = all_blocks(f), block(QFZ_FILTER_THREADS), of_roots(ROOT_THREADS);
-    QFZ_TRY(qfz_launch(gpu, k_hang, grid, of_roots, 0, *f));
-    QFZ_TRY(qfz_launch(gpu, k_offer<T>, grid, block, 0, *f, reader, n_dirs));
-    QFZ_TRY(qfz_launch(gpu, k_refine<T>, grid, block, 0, *f, reader, n_dirs));
-    QFZ_TRY(
-        qfz_launch(gpu, k_weigh, qfz_filter_grid(gpu, (int64_t)f->h * f->w), block, 0, *f, grid.x));
-    return qfz_launch(gpu, k_pick, grid, of_roots, 0, *f);
+    const unsigned n = qfz_filter_block_count(f->h, f->w);
+    const dim3 grid(f->n_rounds < FULL_ROUNDS ? n : (n + SOME_BLOCKS - 1) / SOME_BLOCKS);
+    const dim3 block(QFZ_FILTER_THREADS), of_roots(ROOT_THREADS);
+    QFZ_TRY(qfz_launch(gpu, k_hang, grid, of_roots, 0, *f, n));
+    QFZ_TRY(qfz_launch(gpu, k_offer<T>, grid, block, 0, *f, reader, n_dirs, n));
+    QFZ_TRY(qfz_launch(gpu, k_refine<T>, grid, block, 0, *f, reader, n_dirs, n));
+    QFZ_TRY(qfz_launch(gpu, k_weigh, qfz_filter_grid(gpu, (int64_t)f->h * f->w), block, 0, *f, n));
+    return qfz_launch(gpu, k_pick, grid, of_roots, 0, *f, n);
 }
 
 qfz_status qfz_gpu_filter_round(qfz_gpu *gpu, const qfz_gpu_edges *edges,
