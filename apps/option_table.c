@@ -131,10 +131,10 @@ const option option_table[] = {
      .help = {{FOR_CUT,
                "Cut at the least level that gives at most K regions. qfz finds the level from the "
                "curve of SALIENCY, in one more pass over it, and prints the level as alpha. Not "
-               "with --alpha and --work. Default: as --alpha says."},
+               "with --alpha and --phase. Default: as --alpha says."},
               {0, "Regions are alpha-components at the least alpha that gives at most K of them. "
                   "qfz finds alpha from the curve of SRC (qfz curve), in one more pass over the "
-                  "pixels, and prints alpha. Not with --alpha, --background and --work. Default: "
+                  "pixels, and prints alpha. Not with --alpha, --background and --phase. Default: "
                   "as without --alpha."}},
      .set = set_int64, .at = AT(job.regions_target), .low = 1, .high = 9e15},
     {"--omega", TAKES("W[,W...]"), .commands = FOR_SIMPLIFY | FOR_CHECK | FOR_INFO | FOR_BENCH,

@@ -425,7 +425,7 @@ typedef struct qfz_job {
                             all bands.  NULL: the columns that a table has by default */
     /* label, cut: the largest number of regions; alpha, which must not be given, is the least one
      * that has no more.  The job finds alpha from the curve of the raster (QFZ_CURVE), at whose
-     * points it lies.  0: none. */
+     * points it lies.  Not with phases.  0: none. */
     uint64_t regions_target;
 
     /* label, simplify, cut: n_alphas alphas (>= 0, no two the same) instead of criterion.alpha.

@@ -87,6 +87,7 @@ static void fill_report(const qfz_setup *setup, qfz_step_times *times, qfz_repor
 typedef struct job_run {
     const qfz_job *job; /* own */
     qfz_comparison *comparison;
+    qfz_regions_target target; /* of a job with a largest number of regions */
     qfz_job own; /* the caller's job; its outputs are named without symbolic links, and those of
                     several alphas for the first */
     char *outputs[QFZ_OUTPUTS_MAX];
@@ -159,6 +160,22 @@ static qfz_status check_names(job_run *c, qfz_error *err)
     return st;
 }
 
+/* A job with a largest number of regions begins again with the alpha that it finds, in the same
+ * tiles.  Its source is closed meanwhile: the memory is the curve's. */
+static qfz_status find_alpha(job_run *c, qfz_error *err)
+{
+    const qfz_tiling t = c->setup.tiling;
+    if (c->own.regions_target == 0) return QFZ_OK;
+    qfz_source_close(c->source);
+    c->source = NULL;
+    qfz_setup_fini(&c->setup);
+    qfz_step_times_begin(&c->times, "curve");
+    QFZ_TRY(qfz_regions_target_find(&c->target, &c->own, err));
+    qfz_status st = qfz_setup_init(&c->setup, c->job, &c->source, err);
+    if (st == QFZ_OK) st = qfz_setup_retile(&c->setup, t.tile_w, t.tile_h, err);
+    return qfz_ranks_agree(c->ranks, st, err);
+}
+
 /* Tries smaller tiles, fewer threads, then the CPU, where memory or devices do not suffice. */
 static qfz_status open_run(job_run *c, qfz_error *err)
 {
@@ -180,6 +197,7 @@ static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
     report->regions = c->run.count.total;
     report->pixels = c->run.pixels;
     report->wide_pixels = c->run.wide;
+    if (c->own.regions_target > 0) report->alpha = c->own.criterion.alpha;
     const bool is_complete = report->next == QFZ_PHASE_ALL && c->job->task != QFZ_CURVE;
     if (c->work)
         QFZ_TRY(is_complete ? qfz_work_folder_end(c->work, c->job, report, err)
@@ -208,6 +226,7 @@ static qfz_status run(const qfz_job *job, qfz_comparison *comparison, qfz_report
     QFZ_TRY_OR(st, cleanup, look_for_end(&c, &found, &done, err));
     if (!done) {
         QFZ_TRY_OR(st, cleanup, check_names(&c, err));
+        QFZ_TRY_OR(st, cleanup, find_alpha(&c, err));
         QFZ_TRY_OR(st, cleanup, run_passes(&c, &found, err));
     }
     const qfz_progress all = {.struct_size = sizeof all, .done = 1, .step = "end"};
@@ -235,17 +254,15 @@ qfz_status qfz_job_run(const qfz_job *job, qfz_report *report, qfz_error *err)
     qfz_error own;
     qfz_job complete;
     qfz_report found;
-    qfz_regions_target target;
     err = qfz_api_error(err, &own);
     QFZ_TRY(qfz_job_read(&complete, job, err));
     if (report) QFZ_TRY(qfz_api_check(report, sizeof *report, "qfz_report", err));
     if (complete.task == QFZ_CURVE)
         QFZ_TRY(qfz_api_check(complete.curve, sizeof *complete.curve, "qfz_curve", err));
     QFZ_TRY(qfz_alphas_take(&complete, err));
-    if (complete.regions_target > 0) QFZ_TRY(qfz_regions_target_find(&target, &complete, err));
+    QFZ_TRY(qfz_regions_target_take(&complete, err));
     QFZ_TRY(complete.task == QFZ_REGIONS ? qfz_regions_run(&complete, &found, err)
                                          : run(&complete, NULL, &found, err));
-    if (complete.regions_target > 0) qfz_regions_target_report(&target, &complete, &found);
     if (report) qfz_api_write(report, &found, sizeof found);
     return QFZ_OK;
 }

@@ -25,8 +25,11 @@ static void write_criterion(FILE *out, const qfz_setup *setup)
     static const char *const distances[] = {"l1", "l2", "linf", "sam"};
     const qfz_criterion *const m = &setup->job->criterion;
     (void)fprintf(out, "connectivity\t%d\n", setup->rule.connectivity);
-    (void)fprintf(out, "alpha\t");
-    if (m->has_alpha) (void)fprintf(out, "%.17g", m->alpha);
+    (void)fprintf(out, "largest number of regions\t");
+    if (setup->job->regions_target > 0)
+        (void)fprintf(out, "%llu", (unsigned long long)setup->job->regions_target);
+    (void)fprintf(out, "\nalpha\t");
+    if (m->has_alpha && setup->job->regions_target == 0) (void)fprintf(out, "%.17g", m->alpha);
     for (int64_t i = 1; i < setup->job->n_alphas; i++)
         (void)fprintf(out, ",%.17g", setup->job->alphas[i]);
     (void)fprintf(out, "\nomega\t");
@@ -132,9 +135,9 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     FILE *out;
     size_t bytes;
     QFZ_TRY(open_text(&out, text, &bytes, err));
-    (void)fprintf(out, "regions\t%llu\npixels\t%llu\nwide\t%llu\n",
+    (void)fprintf(out, "regions\t%llu\npixels\t%llu\nwide\t%llu\nalpha\t%.17g\n",
                   (unsigned long long)report->regions, (unsigned long long)report->pixels,
-                  (unsigned long long)report->wide_pixels);
+                  (unsigned long long)report->wide_pixels, report->alpha);
     if (job->dst) qfz_output_describe(job->dst, out);
     if (job->labels) qfz_output_describe(job->labels, out);
     if (job->regions) qfz_output_describe(job->regions, out);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/regions_target.h"
 
-#include <string.h>
-
 #include "job/setup_init.h"
+#include "job/work_files.h"
+#include "job/work_folder.h"
 
-static qfz_status check(const qfz_job *job, qfz_error *err)
+qfz_status qfz_regions_target_take(qfz_job *job, qfz_error *err)
 {
+    if (job->regions_target == 0) return QFZ_OK;
     if (job->task != QFZ_LABEL && job->task != QFZ_CUT)
         return qfz_fail(err, QFZ_EARG, "a largest number of regions belongs to label and cut");
     if (job->criterion.has_alpha)
@@ -17,11 +18,12 @@ static qfz_status check(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG,
                         "background is for regions of equal values, not for a largest number of "
                         "regions; use nodata instead");
-    if (job->work)
+    if (job->phase != QFZ_PHASE_ALL)
         return qfz_fail(err, QFZ_EARG,
-                        "%s: a job with a largest number of regions has no journal; find alpha by "
-                        "curve first",
-                        job->work);
+                        "a job with a largest number of regions has no phases; find alpha by the "
+                        "phases of curve, and give the alpha to the job");
+    job->criterion.has_alpha = true;
+    job->criterion.alpha = 0;
     return QFZ_OK;
 }
 
@@ -38,6 +40,7 @@ static qfz_job curve_of(const qfz_job *job, qfz_curve *curve)
     qfz_job of = *job;
     of.task = QFZ_CURVE;
     of.curve = curve;
+    of.criterion.has_alpha = false;
     of.count_only = true; /* as qfz_job_read() has it of a curve */
     of.dst = of.labels = of.regions = of.neighbours = of.stats = of.colors = of.quicklook = NULL;
     of.attribute_table = false;
@@ -73,17 +76,13 @@ static void choose_engine(qfz_job *of)
     of->gpu_memory_bytes = 0;
 }
 
-/* Refuses what the job itself would refuse after the curve. */
-static qfz_status check_cut(const qfz_job *job, qfz_error *err)
+/* The curve's journal stays until the job itself is complete: a job that resumes has its alpha from
+ * it without reading pixels. */
+static qfz_status use_folder(qfz_job *of, char folder[QFZ_WORK_PATH_BYTES], qfz_error *err)
 {
-    qfz_job cut = *job;
-    qfz_setup setup;
-    qfz_source *source;
-    if (job->task != QFZ_CUT) return QFZ_OK;
-    cut.criterion.has_alpha = true;
-    QFZ_TRY(qfz_setup_init(&setup, &cut, &source, err));
-    qfz_source_close(source);
-    qfz_setup_fini(&setup);
+    QFZ_TRY(qfz_work_path(of->work, folder, err, QFZ_WORK_CURVE));
+    of->work = folder;
+    of->resume = true;
     return QFZ_OK;
 }
 
@@ -99,7 +98,6 @@ static qfz_status choose(const qfz_curve *curve, qfz_job *job, qfz_error *err)
                         "apart at any alpha",
                         job->src, (unsigned long long)job->regions_target,
                         (unsigned long long)curve->regions[curve->n - 1]);
-    job->criterion.has_alpha = true;
     job->criterion.alpha = curve->alpha[i];
     return QFZ_OK;
 }
@@ -107,29 +105,16 @@ static qfz_status choose(const qfz_curve *curve, qfz_job *job, qfz_error *err)
 qfz_status qfz_regions_target_find(qfz_regions_target *target, qfz_job *job, qfz_error *err)
 {
     qfz_curve curve = qfz_curve_default();
-    qfz_report report = qfz_report_default();
-    QFZ_TRY(check(job, err));
-    QFZ_TRY(check_cut(job, err));
+    char folder[QFZ_WORK_PATH_BYTES];
     *target = (qfz_regions_target){.progress = job->progress, .progress_arg = job->progress_arg};
     job->progress = report_half;
     job->progress_arg = target;
     qfz_job of = curve_of(job, &curve);
+    if (job->work) QFZ_TRY(use_folder(&of, folder, err));
     choose_engine(&of);
-    QFZ_TRY(qfz_job_run(&of, &report, err));
+    QFZ_TRY(qfz_job_run(&of, NULL, err));
     const qfz_status st = choose(&curve, job, err);
     qfz_curve_release(&curve);
     target->from = 0.5;
-    target->curve = (qfz_step_time){.name = "curve", .seconds = report.seconds};
     return st;
-}
-
-void qfz_regions_target_report(const qfz_regions_target *target, const qfz_job *job,
-                               qfz_report *report)
-{
-    report->alpha = job->criterion.alpha;
-    report->seconds += target->curve.seconds;
-    if (report->n_steps == QFZ_STEPS) return;
-    memmove(report->steps + 1, report->steps, (size_t)report->n_steps * sizeof *report->steps);
-    report->steps[0] = target->curve;
-    report->n_steps++;
 }

@@ -10,16 +10,15 @@
 typedef struct qfz_regions_target {
     qfz_progress_fn progress; /* the caller's */
     void *progress_arg;
-    double from;         /* part of the whole that is done before the present half */
-    qfz_step_time curve; /* the first half */
+    double from; /* part of the whole that is done before the present half */
 } qfz_regions_target;
 
-/* Runs the curve of the job, and sets the job's alpha.  The job then reports the second half of the
- * progress, through target.  Collective. */
-qfz_status qfz_regions_target_find(qfz_regions_target *target, qfz_job *job, qfz_error *err);
+/* QFZ_EARG unless the largest number of regions, if there is one, and the rest of the job agree.
+ * Alpha becomes 0 until it is found. */
+qfz_status qfz_regions_target_take(qfz_job *job, qfz_error *err);
 
-/* Adds the first half to the report of the second. */
-void qfz_regions_target_report(const qfz_regions_target *target, const qfz_job *job,
-                               qfz_report *report);
+/* Runs the curve of the job, with a work folder within that of the job, and sets the job's alpha.
+ * The job then reports the second half of the progress, through target.  Collective. */
+qfz_status qfz_regions_target_find(qfz_regions_target *target, qfz_job *job, qfz_error *err);
 
 #endif

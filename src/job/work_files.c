@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "job/work_files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -86,4 +87,17 @@ void qfz_work_file_delete(const char *folder, const char *name)
     char path[QFZ_WORK_PATH_BYTES];
     qfz_error ignored = {.status = QFZ_OK};
     if (qfz_work_path(folder, path, &ignored, "%s", name) == QFZ_OK) (void)unlink(path);
+}
+
+void qfz_work_delete_folder(const char *folder, const char *name)
+{
+    char path[QFZ_WORK_PATH_BYTES];
+    qfz_error ignored = {.status = QFZ_OK};
+    if (qfz_work_path(folder, path, &ignored, "%s", name) != QFZ_OK) return;
+    DIR *const entries = opendir(path);
+    for (struct dirent *entry; entries && (entry = readdir(entries)) != NULL;)
+        qfz_work_file_delete(path, entry->d_name);
+    if (!entries) return;
+    (void)closedir(entries);
+    (void)rmdir(path);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work_files.h - small text files of a work folder, each written at once or not at all. */
+/* work_files.h - small text files of a work folder, each written at once or not at all, and their
+ * deletion. */
 #ifndef QFZ_WORK_FILES_H
 #define QFZ_WORK_FILES_H
 
@@ -26,5 +27,8 @@ qfz_status qfz_work_file_write(const char *folder, const char *name, const char 
 
 /* Deletes the file if it exists. */
 void qfz_work_file_delete(const char *folder, const char *name);
+
+/* Deletes a folder of files if it exists. */
+void qfz_work_delete_folder(const char *folder, const char *name);
 
 #endif

@@ -446,6 +446,7 @@ static void delete_rest(const qfz_work_folder *work)
     qfz_work_file_delete(work->folder, "filter-stitch.journal");
     qfz_work_file_delete(work->folder, "stitch.journal");
     qfz_work_file_delete(work->folder, "finishing");
+    qfz_work_delete_folder(work->folder, QFZ_WORK_CURVE);
     delete_temporary(work);
 }
 
@@ -484,10 +485,13 @@ bool qfz_work_folder_is_done(const qfz_work_folder *work, const qfz_job *job, qf
 {
     char *text = NULL, *now = NULL;
     unsigned long long regions = 0, pixels = 0, wide = 0;
+    double alpha = 0;
     qfz_error ignored = {.status = QFZ_OK};
     bool done = qfz_work_file_read(work->folder, "done", &text, &ignored) == QFZ_OK && text &&
-                sscanf(text, "regions %llu pixels %llu wide %llu", &regions, &pixels, &wide) == 3;
-    const qfz_report then = {.regions = regions, .pixels = pixels, .wide_pixels = wide};
+                sscanf(text, "regions %llu pixels %llu wide %llu alpha %lf", &regions, &pixels,
+                       &wide, &alpha) == 4;
+    const qfz_report then = {
+        .regions = regions, .pixels = pixels, .wide_pixels = wide, .alpha = alpha};
     done = done && qfz_job_identity_of_outputs(&now, job, &then, &ignored) == QFZ_OK &&
            strcmp(now, text) == 0;
     free(now);

@@ -6,9 +6,12 @@
  *   stitch.journal           the same, written by phase stitch
  *   filter-*.journal         the same two of the area filter
  *   pixels-K-of-N.journal    finished output of tiles (output_journal.h)
+ *   curve                    the work folder of the curve from which a job with a largest number of
+ *                            regions finds alpha
  *   part-K-of-N.done         phase resolve of the part is complete; its number of valid pixels
  *   finishing                the outputs are being renamed to their final names; the number of
- * parts done                     the job is complete; its counts, and the outputs' size and time
+ *                            parts
+ *   done                     the job is complete; its counts, and the outputs' size and time
  *
  * A job without phases may be continued by another number of processes (work_others.h).  Each of
  * them reads the journals of all parts of the other numbers, and appends to its own.
@@ -22,6 +25,8 @@
 #include "job/setup.h"
 #include "job/work_others.h"
 #include "stitch/stitch.h"
+
+#define QFZ_WORK_CURVE "curve"
 
 typedef struct qfz_work_folder qfz_work_folder;
 

@@ -246,6 +246,13 @@ MAPS = {
                             ["{stem}_labels.tif", "{stem}.csv", "{stem}.fgb"]),
 }
 
+# Tasks that have no phases: alpha is found from a curve, whose journal is in a folder of its own.
+TARGETS = {
+    "target": (["label", "--regions-target", "900", "--regions", "{stem}.csv"], ["{stem}.csv"]),
+    "filtered target": (["label", "--regions-target", "90", "--min-area", "9", "--polygons",
+                         "{stem}.fgb"], ["{stem}.fgb"]),
+}
+
 # The hierarchy, whose rows are edges of the raster's minimum spanning forest.
 TREES = {
     "tree": (["tree"], ["{stem}_tree.csv"]),
@@ -255,7 +262,7 @@ TREES = {
 
 
 def command(qfz, task, src, stem, extension, *options):
-    words, extra = {**TASKS, **FILTERED, **EDGES, **ZONES, **MAPS, **TREES}[task]
+    words, extra = {**TASKS, **FILTERED, **EDGES, **ZONES, **MAPS, **TARGETS, **TREES}[task]
     words = [word.format(stem=stem).replace("_labels.tif", "_labels" + extension)
              for word in words]
     outputs = [stem + extension] + [name.format(stem=stem).replace("_labels.tif",

@@ -57,6 +57,7 @@ ALONE = {
     "least": (["label", *ENGINE, "--alpha", "1", "--min-area", "5", "../src.tif", "o.tif"],
               ["o.tif"]),
     "saliency": (["saliency", *ENGINE, "--work", "w", "../src.tif", "o.tif"], ["o.tif"]),
+    "target": (["label", *ENGINE, "--regions-target", "100", "--work", "w", "../src.tif", "o.tif"], ["o.tif"]),
     "cut": (["cut", *ENGINE, "--alpha", "1", "../saliency.tif", "o.tif"], ["o.tif"]),
     "regions": (["regions", *COMMON, "--stats", "../src.tif", "--table", "t.csv", "--neighbours",
                  "n.csv", "../labels.tif"], ["t.csv", "n.csv"]),

@@ -51,8 +51,8 @@ done
 rm -f "$T/out"/*
 refused "alpha beside a target" 'leave out --alpha' \
     "$qfz" label --regions-target 3 --alpha 2 "$T/in.tif" "$T/out/l.tif"
-refused "a target with a journal" 'has no journal' \
-    "$qfz" label --regions-target 3 --work "$T/out" "$T/in.tif" "$T/out/l.tif"
+refused "a target in phases" 'has no phases; find alpha by the phases of curve' \
+    "$qfz" label --regions-target 3 --work "$T/out" --phase stitch "$T/in.tif" "$T/out/l.tif"
 refused "a target of 0" 'must be 1' "$qfz" label --regions-target 0 "$T/in.tif" "$T/out/l.tif"
 grid "$T/apart.tif" <<'ROWS'
 1 0 2

@@ -141,6 +141,20 @@ static inline bool job_case_make(job_case *p, bool (*run)(const qfz_job *job))
     return run(&first);
 }
 
+/* May replace alpha by a number of regions, for which a job without phases finds an alpha. */
+__attribute__((unused)) static void job_choose_target(job_case *p)
+{
+    qfz_criterion *const m = &p->base.criterion;
+    const bool has_target = p->base.task == QFZ_LABEL || p->base.task == QFZ_CUT;
+    if (!has_target || !m->has_alpha || !check_chance(40)) return;
+    uint32_t *labels = calloc((size_t)(p->r.image.h * p->r.image.w), sizeof *labels);
+    files_must(labels != NULL);
+    const uint32_t n = oracle_alpha(p->o, m->alpha, labels);
+    free(labels);
+    m->has_alpha = false;
+    p->base.regions_target = n > 0 ? n : 1;
+}
+
 static inline void job_vary(qfz_job *job)
 {
     static const int32_t tiles[] = {1, 2, 3, 5, 7, 16};

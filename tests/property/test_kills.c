@@ -136,6 +136,8 @@ static void compare(const job_case *p, const qfz_job *whole, qfz_job job, int n_
     CHECK(one.report.regions == end.report.regions && one.report.pixels == end.report.pixels,
           "%" PRIu64 " regions of %" PRIu64 " pixels, not %" PRIu64 " of %" PRIu64,
           end.report.regions, end.report.pixels, one.report.regions, one.report.pixels);
+    CHECK(one.report.alpha == end.report.alpha, "alpha %g, not %g", end.report.alpha,
+          one.report.alpha);
     job_same_outputs(whole, &job);
     job_none_left(scratch("killed"), JOB_NAMES);
     job_none_left(p->work, 2);
@@ -149,6 +151,7 @@ static void one_case(int64_t number)
     check_case(number, "making it");
     const bool is_made = job_case_make(&p, run_alone);
     const int n_parts = (int)check_pick(4); /* 0: one process, resumed */
+    if (n_parts == 0) job_choose_target(&p);
     qfz_job a = p.base, b = p.base;
     job_vary(&a);
     job_name_outputs(&p, &a, &whole, "whole", "tif");

@@ -53,6 +53,7 @@ static void compare(const job_case *p, const qfz_job *whole, const qfz_report *o
     CHECK(one->regions == many->regions && one->pixels == many->pixels,
           "%" PRIu64 " regions of %" PRIu64 " pixels on %d ranks, not %" PRIu64 " of %" PRIu64,
           many->regions, many->pixels, ranks.n, one->regions, one->pixels);
+    CHECK(one->alpha == many->alpha, "alpha %g, not %g", many->alpha, one->alpha);
     job_same_outputs(whole, parts);
     job_none_left(scratch("parts"), JOB_NAMES);
     if (access(p->work, F_OK) == 0) job_none_left(p->work, 2);
@@ -77,6 +78,7 @@ static void one_case(int64_t number)
     memset(&p, 0, sizeof p);
     check_case(number, "making it");
     const bool is_made = job_case_make(&p, run_first);
+    job_choose_target(&p);
     qfz_job a = p.base, b = p.base;
     const bool has_parts = job_has_parts(&b, ranks.n);
     job_name_outputs(&p, &a, &whole, "whole", "tif");
