@@ -71,11 +71,11 @@ static QFZ_DEVICE arrival arrival_of(const WORK &w, uint32_t quad, uint32_t side
     const auto &g = w.m.graph;
     const uint32_t word = w.m.word[quad], c = word & NUMBER;
     const arrival alone = arrival_of_px(w, quad, side);
-    if (!(word & LIVE)) return alone;
+    if (!(word & GROWS)) return alone;
     const arrival with = arrival_of_cluster(w, c);
     if (g.cell[c] == quad) return with;
     const bool is_of_root = g.cell[c] == (g.root[c] & NUMBER);
-    if (is_of_root || with.edge == NO_EDGE || !w.is_before(alone.edge, with.edge)) return alone;
+    if (is_of_root || with.edge == NO_WORD || !w.is_before(alone.edge, with.edge)) return alone;
     return {with.edge, 0};
 }
 
@@ -86,9 +86,9 @@ static QFZ_DEVICE void store_arrival(const WORK &w, uint32_t px, const arrival &
     w.f.d_mass[px] = with.mass;
 }
 
-/* Entries of the list of what goes on: WAITS and the number of a cluster that waits; or a pixel
- * that is a root, or waits, beside the side of its first edge. */
-enum { WAITS = 1 << 15 };
+/* Entries of the list of what goes on: BY_CLUSTER and the number of a cluster that waits; or a
+ * pixel that is a root, or waits, beside the side of its first edge. */
+enum { BY_CLUSTER = 1 << 15 };
 
 /* Stores the root of each pixel, and lists roots that go on in the tile, from the front. */
 template <int N, typename WORK>
@@ -100,9 +100,9 @@ static QFZ_DEVICE void store_roots(const WORK &w, const own_quads<N> &own)
     QFZ_EACH (i, block_shape<N>::OWN) {
         const uint32_t quad = w.own(i), word = root_of(w, m.word[quad]), root = word & NUMBER;
         if (!(has >> i & 1)) continue;
-        const uint32_t of_root = QFZ_FILTER_ROOT | (word & LEAVES ? QFZ_FILTER_PICKED : 0u);
+        const uint32_t of_root = QFZ_FILTER_ROOT | (word & OUTSIDE ? QFZ_FILTER_PICKED : 0u);
         w.f.d_up[first + (uint32_t)(i * w.f.w)] = root == quad ? of_root : w.px_of(root);
-        roots |= (uint32_t)(word == (quad | LEAVES)) << i;
+        roots |= (uint32_t)(word == (quad | OUTSIDE)) << i;
     }
     uint32_t at = qfz_take(&m.n_roots, (uint32_t)__popc(roots));
     for (; roots != 0; roots &= roots - 1) {
@@ -123,7 +123,7 @@ static QFZ_DEVICE void store_for_ring(const WORK &w, const own_quads<N> &own)
         if (!(has >> i & 1) || root == quad) continue;
         const uint32_t px = w.px_of(quad);
         const int2 at = w.at(root);
-        if (word & LEAVES)
+        if (word & OUTSIDE)
             w.f.d_mass[px] = 0;
         else if (qfz_filter_is_on_ring(w.f, at.y, at.x))
             store_arrival(w, px, arrival_of(w, quad, side_at(own, i)));
@@ -145,9 +145,9 @@ static QFZ_DEVICE void list_pixels(const WORK &w, const own_quads<N> &own, const
     const uint32_t lane = threadIdx.x % QFZ_WARP;
     for (uint32_t i = 0; i * QFZ_WARP < own.n_late; i++) {
         const uint32_t px = i * QFZ_WARP + lane < own.n_late ? late.px[i] : 0;
-        const bool waits = (own.waits >> i & 1) && (w.m.graph.root[px >> 16] & LEAVES);
+        const bool waits = (own.waits >> i & 1) && (w.m.graph.root[px >> 16] & OUTSIDE);
         const bool leaves = waits || (own.leaves >> i & 1);
-        list_waiting(w, leaves && w.mass(px % QUADS) > 0, px & (WAITS - 1));
+        list_waiting(w, leaves && w.mass(px % QUADS) > 0, px & (BY_CLUSTER - 1));
     }
 }
 
@@ -161,9 +161,9 @@ static QFZ_DEVICE void list_clusters(const WORK &w, const own_quads<N> &own)
     for (uint32_t first = 0; first < n; first += WORK::shape::THREADS, bit *= 2) {
         const uint32_t c = first + threadIdx.x;
         const uint32_t word = c < n ? g.root[c] : 0;
-        const bool waits = (word & LEAVES) && g.cell[c] != (word & NUMBER) && g.mass[c] > 0 &&
+        const bool waits = (word & OUTSIDE) && g.cell[c] != (word & NUMBER) && g.mass[c] > 0 &&
                            !(own.counted & bit);
-        list_waiting(w, waits, WAITS | c);
+        list_waiting(w, waits, BY_CLUSTER | c);
     }
 }
 
@@ -194,12 +194,13 @@ template <typename WORK> static QFZ_DEVICE void store_leaving(const WORK &w)
     for (uint32_t i = threadIdx.x; i < n; i += WORK::shape::THREADS) {
         const bool is_root = i < n_roots;
         const uint32_t entry = g.leaving[is_root ? i : QUADS - 1 - (i - n_roots)];
-        const uint32_t quad = entry & WAITS ? g.cell[entry - WAITS] : entry % QUADS;
+        const uint32_t quad = entry & BY_CLUSTER ? g.cell[entry - BY_CLUSTER] : entry % QUADS;
         const uint32_t word = is_root ? w.m.word[quad] : 0, px = w.px_of(quad);
-        const bool is_cluster = (entry & WAITS) || (word & LIVE);
+        const bool is_cluster = (entry & BY_CLUSTER) || (word & GROWS);
         const arrival with =
-            is_cluster ? arrival_of_cluster(w, entry & WAITS ? entry - WAITS : word & NUMBER)
-                       : arrival_of_px(w, quad, entry / QUADS);
+            is_cluster
+                ? arrival_of_cluster(w, entry & BY_CLUSTER ? entry - BY_CLUSTER : word & NUMBER)
+                : arrival_of_px(w, quad, entry / QUADS);
         w.growing()[i] = px;
         store_arrival(w, px, with);
     }

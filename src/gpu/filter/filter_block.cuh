@@ -13,19 +13,19 @@
 
 enum { SIDE = QFZ_FILTER_SIDE, QUADS = QFZ_FILTER_QUADS, CELLS = QUADS + SIDE + 1 };
 
-/* What a cell belongs to is a word of 16 bits: LIVE and the number of a cluster that may grow;
- * DONE or LEAVES and the cell of the root of one that does not; or, within the first round, the
- * cell that it hangs on.  A cluster that is DONE has no first edge, or picks none; one that LEAVES
- * has picked an edge that leaves the block.  The frame is one cluster. */
-static const uint32_t NUMBER = QUADS - 1, LIVE = 0x2000, DONE = 0x4000, LEAVES = 0x8000,
-                      ENDED = LEAVES | DONE, FRAME = DONE;
+/* What a cell belongs to is a word of 16 bits: GROWS and the number of a cluster that may grow;
+ * DONE or OUTSIDE and the cell of the root of one that does not; or, within the first round, the
+ * cell that it hangs on.  A cluster that is DONE has no first edge, or picks none; one that is
+ * OUTSIDE has picked an edge that leaves the block.  The frame is one cluster. */
+static const uint32_t NUMBER = QUADS - 1, GROWS = 0x2000, DONE = 0x4000, OUTSIDE = 0x8000,
+                      STOPPED = OUTSIDE | DONE, FRAME = DONE;
 
 /* Words of edges: (quad * DIRS + d) << TO_BITS | the word of the cluster that a first edge leads
  * to. */
 enum { TO_BITS = 16 };
 static const uint32_t TO = (1u << TO_BITS) - 1;
 
-static const uint32_t NO_KEY = UINT32_MAX, NO_EDGE = UINT32_MAX; /* in place of an edge's number */
+static const uint32_t NO_KEY = UINT32_MAX, NO_WORD = UINT32_MAX; /* in place of an edge's number */
 
 /* Levels of more bits leave none for positions in a key of 32 bits.  Ties of level 0 are frequent,
  * so that level has the keys below KEYS_OF_0, and the others share what is left. */
@@ -52,7 +52,7 @@ template <int N> struct block_shape {
 template <int N> struct block_graph {
     enum { CLUSTERS = block_shape<N>::CLUSTERS, EDGES = block_shape<N>::EDGES };
     uint32_t key[CLUSTERS], mass[CLUSTERS];
-    uint32_t edge[CLUSTERS]; /* words of edges, or NO_EDGE */
+    uint32_t edge[CLUSTERS]; /* words of edges, or NO_WORD */
     uint16_t root[CLUSTERS]; /* word of the cluster that it is a part of */
     uint16_t next[CLUSTERS]; /* of a root, in a round: the same afterwards */
     uint16_t cell[CLUSTERS]; /* of its root */

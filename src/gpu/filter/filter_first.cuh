@@ -14,7 +14,7 @@ template <int N> struct own_quads {
     uint32_t first[block_shape<N>::OWN]; /* key of the pixel's first edge, in the first round */
     uint32_t sides;                      /* SIDE_BITS bits a pixel: which edge that is */
     uint32_t waits;   /* a bit a pixel in the first round, then of own_late: it may arrive */
-    uint32_t leaves;  /* a bit of own_late: it will not arrive, in a cluster that LEAVES */
+    uint32_t leaves;  /* a bit of own_late: it will not arrive, in a cluster that is OUTSIDE */
     uint32_t counted; /* a bit a cluster of this thread: it has arrived at its root */
     uint32_t n_late;  /* of this warp */
     uint32_t n_edges; /* of this warp, in the list */
@@ -304,7 +304,7 @@ template <int N, typename WORK> static QFZ_DEVICE void pick_sides(const WORK &w,
         const uint32_t quad = w.own(i), side = side_at(*own, i), to = beyond(quad, side);
         const bool picks = (light >> i & 1) && own->first[i] != NO_KEY;
         uint32_t word = has >> i & 1 ? quad | DONE : FRAME;
-        if (picks) word = w.is_frame(to) ? quad | LEAVES : to;
+        if (picks) word = w.is_frame(to) ? quad | OUTSIDE : to;
         w.m.word[quad] = (uint16_t)word;
         if (picks && w.is_above_0(own->first[i])) mark(w, edge_of<WORK>(quad, side));
     }
@@ -329,21 +329,21 @@ template <int N, typename WORK> static QFZ_DEVICE void pair_pixels(const WORK &w
         if (!(pairs >> i & 1) || quad > to) continue;
         m.word[quad] = (uint16_t)(quad | DONE);
         if (!(live >> i & 1)) continue;
-        m.word[quad] = (uint16_t)(c | LIVE);
+        m.word[quad] = (uint16_t)(c | GROWS);
         if (c < WORK::shape::CLUSTERS) {
             m.graph.cell[c] = (uint16_t)quad;
-            m.graph.root[c] = (uint16_t)(c | LIVE);
+            m.graph.root[c] = (uint16_t)(c | GROWS);
             m.graph.mass[c] = w.mass(quad) + w.mass(to);
             m.graph.key[c] = NO_KEY;
-            m.graph.edge[c] = NO_EDGE;
+            m.graph.edge[c] = NO_WORD;
         }
         c++;
     }
     own->waits = ~pairs & ((1u << block_shape<N>::OWN) - 1);
 }
 
-/* To the ends of chains, which are LIVE or ENDED; first without changes.  A thread goes along all
- * its chains at once. */
+/* To the ends of chains, which are GROWS or STOPPED; first without changes.  A thread goes along
+ * all its chains at once. */
 template <int N, typename WORK> static QFZ_DEVICE void flatten(const WORK &w, own_quads<N> *own)
 {
     auto &m = w.m;
@@ -360,7 +360,7 @@ template <int N, typename WORK> static QFZ_DEVICE void flatten(const WORK &w, ow
     __syncthreads();
     QFZ_EACH (i, block_shape<N>::OWN) {
         m.word[w.own(i)] = (uint16_t)end[i];
-        if ((end[i] & DONE) || end[i] == (w.own(i) | LEAVES)) own->waits &= ~(1u << i);
+        if ((end[i] & DONE) || end[i] == (w.own(i) | OUTSIDE)) own->waits &= ~(1u << i);
     }
 }
 
@@ -388,8 +388,8 @@ static QFZ_DEVICE void share_late(const WORK &w, own_quads<N> *own, own_late<N> 
         const uint32_t px = shared.px[first + of_lane], word = m.word[px % QUADS];
         late->key[i] = shared.key[first + of_lane];
         late->px[i] = (word & NUMBER) << 16 | px;
-        own->waits |= word / LIVE % 2 << i;
-        own->leaves |= word / LEAVES << i;
+        own->waits |= word / GROWS % 2 << i;
+        own->leaves |= word / OUTSIDE << i;
     }
 }
 
@@ -433,8 +433,8 @@ static QFZ_DEVICE bool list_edges(const WORK &w, const own_keys<N> &keys)
     uint32_t of_live = 0, of_leaving = 0; /* a bit an edge between two clusters */
     each_edge<N>(w, [&](int i, int d, uint32_t a, uint32_t b) {
         const uint32_t both = keys[i][d] != NO_KEY && a != b ? a | b : 0;
-        of_live |= both / LIVE % 2 << bit_of(i, d);
-        of_leaving |= both / LEAVES << bit_of(i, d);
+        of_live |= both / GROWS % 2 << bit_of(i, d);
+        of_leaving |= both / OUTSIDE << bit_of(i, d);
     });
     of_leaving &= ~of_live;
     const uint32_t number = w.own(0) * DIRS, n = (uint32_t)__popc(of_live);

@@ -20,7 +20,7 @@
 #include "gpu/forest/boruvka_parts.cuh"
 
 /* Bits of d_side: directions of a pixel's edges that may join two components. */
-enum { LIVE = 0x0f };
+enum { MAY_JOIN = 0x0f };
 
 namespace
 {
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_begin_closed(closed_way 
         const uint64_t i = first + threadIdx.x;
         const bool is_new = i < n && is_root(way, (uint32_t)i);
         const uint32_t at = qfz_take_one(&f.d_count[QFZ_FILTER_N_ROOTS], is_new);
-        if (i < n) f.d_side[i] = LIVE;
+        if (i < n) f.d_side[i] = MAY_JOIN;
         if (is_new && at < f.root_room) f.d_roots[at] = (uint32_t)i;
         if (is_new) clear_first(way, (uint32_t)i);
     }
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(QFZ_FILTER_THREADS) k_begin_links(link_way way
 {
     QFZ_FILTER_EACH(i, 0, (int64_t)way.f.h * way.f.w)
     {
-        way.f.d_side[i] = LIVE;
+        way.f.d_side[i] = MAY_JOIN;
         if (i >= (uint64_t)way.n()) continue;
         *way.up((uint32_t)i) = QFZ_FILTER_ROOT;
         clear_first(way, (uint32_t)i);
@@ -171,7 +171,7 @@ QFZ_DEVICE void choices_of(const WAY &way, const qfz_edge_reader<T> &reader, int
 {
     const qfz_gpu_filter &f = way.f;
     const uint32_t was = f.d_side[p];
-    if ((was & LIVE) == 0) return;
+    if ((was & MAY_JOIN) == 0) return;
     const int32_t y = (int32_t)(p / (uint32_t)f.w), x = (int32_t)(p % (uint32_t)f.w);
     const uint32_t a = way.find(p);
     uint32_t live = 0;
@@ -186,7 +186,7 @@ QFZ_DEVICE void choices_of(const WAY &way, const qfz_edge_reader<T> &reader, int
         if (way.chooses(a)) use(a, place);
         if (way.chooses(b)) use(b, place);
     }
-    if (live != (was & LIVE)) f.d_side[p] = (uint8_t)((was & ~(uint32_t)LIVE) | live);
+    if (live != (was & MAY_JOIN)) f.d_side[p] = (uint8_t)((was & ~(uint32_t)MAY_JOIN) | live);
 }
 
 /* The same for all pixels, four by four: after the first round, most have no such edge. */
@@ -194,13 +194,13 @@ template <typename WAY, typename T, typename USE>
 QFZ_DEVICE void each_choice(const WAY &way, const qfz_edge_reader<T> &reader, int n_dirs,
                             const USE &use)
 {
-    enum { FOUR = 4, ALL_LIVE = 0x01010101 * LIVE };
+    enum { FOUR = 4, ALL_MAY_JOIN = 0x01010101 * MAY_JOIN };
     const uint64_t n = (uint64_t)way.f.h * (uint64_t)way.f.w;
     QFZ_FILTER_EACH(i, 0, (n + FOUR - 1) / FOUR)
     {
         const uint64_t first = FOUR * i, end = first + FOUR < n ? first + FOUR : n;
         if (end == first + FOUR &&
-            !(reinterpret_cast<const uint32_t *>(way.f.d_side)[i] & ALL_LIVE))
+            !(reinterpret_cast<const uint32_t *>(way.f.d_side)[i] & ALL_MAY_JOIN))
             continue;
         for (uint64_t p = first; p < end; p++)
             choices_of(way, reader, n_dirs, (uint32_t)p, use);

@@ -16,7 +16,7 @@
 /* The word of the root of what a word names. */
 template <typename WORK> static QFZ_DEVICE uint32_t root_of(const WORK &w, uint32_t word)
 {
-    return word & LIVE ? w.m.graph.root[word & NUMBER] : word;
+    return word & GROWS ? w.m.graph.root[word & NUMBER] : word;
 }
 
 /* True for the words of the ends of an edge that a cluster may need, here or in the tile. */
@@ -80,8 +80,8 @@ static QFZ_DEVICE void choose(const WORK &w, const own_quads<N> &own)
         if (!has) return;
         const uint32_t key = g.listed.key[entry], ends = g.listed.ends[entry];
         const uint32_t a = ends >> 16, b = ends & TO;
-        if (a & LIVE) qfz_lower(&g.key[a & NUMBER], key);
-        if (b & LIVE) qfz_lower(&g.key[b & NUMBER], key);
+        if (a & GROWS) qfz_lower(&g.key[a & NUMBER], key);
+        if (b & GROWS) qfz_lower(&g.key[b & NUMBER], key);
     });
 }
 
@@ -95,8 +95,8 @@ static QFZ_DEVICE void each_first(const WORK &w, const own_quads<N> &own, const 
         const uint32_t key = g.listed.key[entry], ends = g.listed.ends[entry];
         const uint32_t a = ends >> 16, b = ends & TO;
         const uint32_t number = (uint32_t)g.listed.number[entry] << TO_BITS;
-        if ((a & LIVE) && g.key[a & NUMBER] == key) use(a & NUMBER, number | b);
-        if ((b & LIVE) && g.key[b & NUMBER] == key) use(b & NUMBER, number | a);
+        if ((a & GROWS) && g.key[a & NUMBER] == key) use(a & NUMBER, number | b);
+        if ((b & GROWS) && g.key[b & NUMBER] == key) use(b & NUMBER, number | a);
     });
 }
 
@@ -118,7 +118,7 @@ template <int N, typename WORK> static QFZ_DEVICE void agree(const WORK &w, cons
 {
     bool is_tied = false;
     each_first(w, own, [&](uint32_t cluster, uint32_t edge) {
-        is_tied |= atomicExch(&w.m.graph.edge[cluster], edge) != NO_EDGE;
+        is_tied |= atomicExch(&w.m.graph.edge[cluster], edge) != NO_WORD;
     });
     if (!__syncthreads_or(is_tied)) return;
     each_first(w, own, [&](uint32_t cluster, uint32_t edge) { decide(w, cluster, edge); });
@@ -133,7 +133,7 @@ static QFZ_DEVICE bool arrives(const WORK &w, uint32_t key, uint32_t edge, uint3
 {
     const auto &g = w.m.graph;
     if (key != g.key[root]) return key < g.key[root];
-    return g.edge[root] != NO_EDGE && w.is_before(edge, g.edge[root]);
+    return g.edge[root] != NO_WORD && w.is_before(edge, g.edge[root]);
 }
 
 /* For masses whose sum may have more than 32 bits. */
@@ -160,14 +160,14 @@ static QFZ_DEVICE void weigh_pixels(const WORK &w, own_quads<N> *own, const own_
     for (uint32_t left = own->waits; left != 0; left &= left - 1) {
         const uint32_t i = (uint32_t)__ffs((int)left) - 1;
         const uint32_t px = late.px[i], root = g.root[px >> 16], c = root & NUMBER;
-        const uint32_t quad = px % QUADS, limit = root & ENDED ? NO_KEY : g.key[c];
+        const uint32_t quad = px % QUADS, limit = root & STOPPED ? NO_KEY : g.key[c];
         bool has_arrived = late.key[i] < limit;
         if (late.key[i] == limit) /* hardly ever */
             has_arrived = arrives(w, limit, edge_of<WORK>(quad, px / QUADS & SIDE_MASK), c);
         if (!has_arrived) continue;
         own->waits ^= 1u << i;
-        if (root & ENDED)
-            own->leaves |= root / LEAVES << i;
+        if (root & STOPPED)
+            own->leaves |= root / OUTSIDE << i;
         else
             add_mass(w, c, w.mass(quad));
     }
@@ -183,7 +183,7 @@ static QFZ_DEVICE void weigh_clusters(const WORK &w, own_quads<N> *own)
     uint32_t bit = 1;
     for (uint32_t c = threadIdx.x; c < n; c += WORK::shape::THREADS, bit *= 2) {
         const uint32_t word = g.root[c], root = word & NUMBER;
-        const bool waits = root != c && !(word & ENDED) && !(own->counted & bit);
+        const bool waits = root != c && !(word & STOPPED) && !(own->counted & bit);
         if (!waits || !arrives(w, g.key[c], g.edge[c], root)) continue;
         own->counted |= bit;
         add_mass(w, root, g.mass[c]);
@@ -197,10 +197,10 @@ template <typename WORK> static QFZ_DEVICE uint32_t next_of(const WORK &w, uint3
 {
     const auto &g = w.m.graph;
     const uint32_t to = g.edge[c] & TO, other = to & NUMBER;
-    if (to == FRAME) return g.cell[c] | LEAVES;
-    if ((to & ENDED) || other < c || (g.edge[other] ^ g.edge[c]) > TO || g.mass[other] >= w.least)
+    if (to == FRAME) return g.cell[c] | OUTSIDE;
+    if ((to & STOPPED) || other < c || (g.edge[other] ^ g.edge[c]) > TO || g.mass[other] >= w.least)
         return to;
-    return g.mass[c] < w.least - g.mass[other] ? c | LIVE : g.cell[c] | DONE;
+    return g.mass[c] < w.least - g.mass[other] ? c | GROWS : g.cell[c] | DONE;
 }
 
 template <typename WORK> static QFZ_DEVICE void pick(const WORK &w)
@@ -208,9 +208,9 @@ template <typename WORK> static QFZ_DEVICE void pick(const WORK &w)
     auto &g = w.m.graph;
     const uint32_t n = w.m.n_clusters;
     for (uint32_t c = threadIdx.x; c < n; c += WORK::shape::THREADS) {
-        if (g.root[c] != (c | LIVE)) continue;
+        if (g.root[c] != (c | GROWS)) continue;
         uint32_t next = g.cell[c] | DONE;
-        if (g.edge[c] != NO_EDGE && g.mass[c] < w.least) {
+        if (g.edge[c] != NO_WORD && g.mass[c] < w.least) {
             next = next_of(w, c);
             if (w.is_above_0(g.key[c])) mark(w, g.edge[c]);
         }
@@ -227,21 +227,21 @@ template <typename WORK> static QFZ_DEVICE bool settle(const WORK &w)
     bool is_live = false;
     for (uint32_t c = threadIdx.x; c < n; c += WORK::shape::THREADS) {
         const uint32_t word = g.root[c], before = word & NUMBER;
-        if (word & ENDED) continue;
+        if (word & STOPPED) continue;
         uint32_t at = word, now = g.next[before]; /* words */
-        while ((now & LIVE) && now != at) {
+        while ((now & GROWS) && now != at) {
             at = now;
             now = g.next[at & NUMBER];
         }
-        const bool hangs = at != word || (now & NUMBER) != (now & LIVE ? before : g.cell[before]);
+        const bool hangs = at != word || (now & NUMBER) != (now & GROWS ? before : g.cell[before]);
         if (hangs && c != before && arrives(w, g.key[c], g.edge[c], before)) {
             g.key[c] = g.key[before];
             g.edge[c] = g.edge[before];
             g.mass[c] = 0;
         }
-        if (now == (c | LIVE)) {
+        if (now == (c | GROWS)) {
             g.key[c] = NO_KEY;
-            g.edge[c] = NO_EDGE;
+            g.edge[c] = NO_WORD;
             is_live = true;
         }
         g.root[c] = (uint16_t)now;

@@ -26,9 +26,9 @@ enum { THREADS = 256, EACH = 4, TAIL_THREADS = 1024, TAIL_EACH = 8 };
  * has a word for each pair of vertices. */
 enum { FEW = 176, PAIRS = FEW * (FEW - 1) / 2, EDGES_AT_LAST = 1 << 17 };
 
-/* The word of a vertex in forest.root: the vertex to which it hooked itself; after settle, ROOT |
- * its root's number in the next round, or ROOT | ENDED if the root has no edge. */
-static const uint32_t ROOT = 1u << 31, ENDED = ROOT - 1;
+/* The word of a vertex in forest.root: the vertex to which it hooked itself; after settle, IS_ROOT
+ * | its root's number in the next round, or IS_ROOT | NO_NEXT if the root has no edge. */
+static const uint32_t IS_ROOT = 1u << 31, NO_NEXT = IS_ROOT - 1;
 static const weight NO_WEIGHT = ~(weight)0;
 
 namespace
@@ -143,12 +143,12 @@ QFZ_DEVICE void hook(const qfz_gpu_forest &f, int round, team t)
             const uint32_t v = first_v + j * QFZ_WARP;
             const bool picks = key[j] != NO_WEIGHT;
             const bool root = picks ? v < other[j] && of_other[j] == key[j] : v < n && all;
-            if (v < n && !root) f.root[v] = picks ? other[j] : ROOT | ENDED;
+            if (v < n && !root) f.root[v] = picks ? other[j] : IS_ROOT | NO_NEXT;
             roots.lanes[j] = __ballot_sync(QFZ_ALL_LANES, root);
         }
         place(&f.count[QFZ_COUNT_VERTICES + round + 1], roots, t, [&](uint32_t j, uint32_t at) {
             const uint32_t v = first_v + j * QFZ_WARP;
-            f.root[v] = ROOT | at;
+            f.root[v] = IS_ROOT | at;
             f.origin[(round + 1) % 2][at] = origin_of(f, round, v);
             f.best[(round + 1) % 2][at] = NO_WEIGHT;
         });
@@ -164,11 +164,11 @@ QFZ_DEVICE void go_to_roots(uint32_t *root, uint32_t first_v, uint32_t (&word)[E
         uint32_t next[EACH];
         on = false;
         QFZ_EACH (j, EACH)
-            next[j] = word[j] & ROOT ? word[j] : qfz_peek(&root[word[j]]);
+            next[j] = word[j] & IS_ROOT ? word[j] : qfz_peek(&root[word[j]]);
         QFZ_EACH (j, EACH) {
-            if (!(word[j] & ROOT))
+            if (!(word[j] & IS_ROOT))
                 *static_cast<volatile uint32_t *>(&root[first_v + j * QFZ_WARP]) = next[j];
-            on |= !(next[j] & ROOT);
+            on |= !(next[j] & IS_ROOT);
             word[j] = next[j];
         }
     }
@@ -184,19 +184,19 @@ QFZ_DEVICE void settle(const qfz_gpu_forest &f, int round, team t)
         bool hooked[EACH]; /* false: a root, which may hook itself in a later round */
         QFZ_EACH (j, EACH) {
             const uint32_t v = first_v + j * QFZ_WARP;
-            word[j] = v < n ? qfz_peek(&f.root[v]) : ROOT | ENDED;
+            word[j] = v < n ? qfz_peek(&f.root[v]) : IS_ROOT | NO_NEXT;
             level[j] = v < n ? (uint32_t)(f.best[round % 2][v] >> 32) : 0;
             own[j] = v < n ? origin_of(f, round, v) : 0;
         }
         QFZ_EACH (j, EACH)
-            hooked[j] = !(word[j] & ROOT);
+            hooked[j] = !(word[j] & IS_ROOT);
         go_to_roots(f.root, first_v, word);
         QFZ_EACH (j, EACH)
-            origin[j] = hooked[j] && word[j] != (ROOT | ENDED)
-                            ? f.origin[(round + 1) % 2][word[j] & ~ROOT]
+            origin[j] = hooked[j] && word[j] != (IS_ROOT | NO_NEXT)
+                            ? f.origin[(round + 1) % 2][word[j] & ~IS_ROOT]
                             : 0;
         QFZ_EACH (j, EACH) {
-            const bool ended = word[j] == (ROOT | ENDED);
+            const bool ended = word[j] == (IS_ROOT | NO_NEXT);
             if (first_v + j * QFZ_WARP >= n || (!ended && !hooked[j])) continue;
             f.up[own[j]] = ended ? make_uint2(QFZ_UP_ROOT, 0)
                                  : make_uint2(origin[j] << QFZ_UP_BITS | (uint32_t)round, level[j]);
@@ -227,7 +227,7 @@ QFZ_DEVICE void rename(const qfz_gpu_forest &f, int round, uint64_t first, uint3
     QFZ_EACH (j, EACH)
         some.ends[j] = make_uint2(f.root[some.ends[j].x], f.root[some.ends[j].y]);
     QFZ_EACH (j, EACH)
-        some.ends[j] = make_uint2(some.ends[j].x & ~ROOT, some.ends[j].y & ~ROOT);
+        some.ends[j] = make_uint2(some.ends[j].x & ~IS_ROOT, some.ends[j].y & ~IS_ROOT);
 }
 
 QFZ_DEVICE void join(const qfz_gpu_forest &f, int round, team t)
