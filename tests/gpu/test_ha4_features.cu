@@ -69,14 +69,12 @@ static void features_are(qfz_gpu *gpu, const qfz_image *image, int connectivity)
                                      (int64_t)bytes * (image->n_bands > 1 ? image->n_bands : 1));
     uint8_t *const d_valid = image->valid ? to_device(image->valid, n_px) : NULL;
     uint64_t *const d_row_area = to_device(row_area);
-    const qfz_gpu_segments segments = {(int32_t)s.h, (int32_t)s.w, connectivity,
-                                       s.type,       d_pixels,     d_valid};
     const qfz_gpu_image on_device = {(int32_t)s.h, (int32_t)s.w, image->n_bands, s.type, d_pixels,
                                      d_valid,      NULL,         NULL,           NULL};
     char *const d_scratch =
-        device_room<char>((int64_t)qfz_gpu_ha4_regions_bytes(segments.h, segments.w));
+        device_room<char>((int64_t)qfz_gpu_ha4_regions_bytes(on_device.h, on_device.w));
     uint32_t *const d_parent = device_room<uint32_t>(n_px), *const d_n = device_room<uint32_t>(1);
-    MUST_DO(qfz_gpu_ha4_regions(gpu, &segments, d_scratch, d_parent, d_n));
+    MUST_DO(qfz_gpu_ha4_regions(gpu, &on_device, connectivity, d_scratch, d_parent, d_n));
     const uint32_t got_n = from_device(gpu, d_n, 1)[0];
     CHECK(got_n == n_regions, "%u regions, not %u", got_n, n_regions);
 

@@ -25,17 +25,17 @@ static void methods_label(qfz_gpu *gpu, const scene &s, int connectivity)
     const std::vector<uint32_t> want = flood(s, connectivity);
     uint8_t *const d_values = to_device(s.values);
     uint8_t *const d_valid = s.valid.empty() ? NULL : to_device(s.valid);
-    const qfz_gpu_segments segments = {(int32_t)s.h, (int32_t)s.w, connectivity,
-                                       s.type,       d_values,     d_valid};
+    const qfz_gpu_image image = {(int32_t)s.h, (int32_t)s.w, 1,    s.type, d_values,
+                                 d_valid,      NULL,         NULL, NULL};
     uint32_t *const d_root = device_room<uint32_t>(n_px);
     for (int m = 0; m < QFZ_N_LABELING_METHODS; m++) {
         const qfz_method method = (qfz_method)m;
         char *const d_scratch =
-            device_room<char>((int64_t)qfz_gpu_published_bytes(method, segments.h, segments.w));
+            device_room<char>((int64_t)qfz_gpu_published_bytes(method, image.h, image.w));
         MUST(cudaMemset(d_root, 0xa5, (size_t)n_px * sizeof *d_root));
         MUST(cudaDeviceSynchronize());
-        CHECK(qfz_gpu_published(gpu, method, &segments, d_scratch, d_root) == QFZ_OK, "%s",
-              err.message);
+        CHECK(qfz_gpu_published(gpu, method, &image, connectivity, d_scratch, d_root) == QFZ_OK,
+              "%s", err.message);
         roots_are(from_device(gpu, d_root, n_px), want, qfz_method_name(method), connectivity);
         cudaFree(d_scratch);
     }

@@ -102,9 +102,8 @@ qfz_status qfz_records_of_segments(qfz_worker *worker)
 {
     qfz_region_room *const room = &worker->regions;
     qfz_gpu_regions *const regions = &room->on_device;
-    const qfz_gpu_segments segments = qfz_regions_segments(worker);
-    QFZ_TRY(qfz_gpu_ha4_regions(&worker->gpu, &segments, room->d_cached, regions->d_label,
-                                regions->d_n));
+    QFZ_TRY(qfz_gpu_ha4_regions(&worker->gpu, &worker->image, worker->spec.rule->connectivity,
+                                room->d_cached, regions->d_label, regions->d_n));
     QFZ_TRY(qfz_worker_down(worker, &room->n_regions, regions->d_n, sizeof room->n_regions));
     return whole_tile(worker, gather_segments);
 }

@@ -115,13 +115,6 @@ void qfz_regions_close(qfz_worker *worker)
 
 /* ---- Partition ------------------------------------------------------------------------------- */
 
-qfz_gpu_segments qfz_regions_segments(const qfz_worker *worker)
-{
-    const qfz_gpu_image *const image = &worker->image;
-    return {image->h,    image->w,        worker->spec.rule->connectivity,
-            image->type, image->d_pixels, image->d_valid};
-}
-
 static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *exterior,
                              qfz_connect_phase last)
 {
@@ -132,11 +125,9 @@ static qfz_status find_roots(qfz_worker *worker, const qfz_gpu_omega_exterior *e
     if (worker->spec.kind == QFZ_OMEGA)
         return qfz_gpu_omega(&worker->gpu, &worker->image, worker->spec.rule, exterior,
                              room->d_scratch, room->d_root);
-    if (room->published) {
-        const qfz_gpu_segments segments = qfz_regions_segments(worker);
-        return qfz_gpu_published(&worker->gpu, room->method, &segments, room->d_scratch,
-                                 room->d_root);
-    }
+    if (room->published)
+        return qfz_gpu_published(&worker->gpu, room->method, &worker->image,
+                                 worker->spec.rule->connectivity, room->d_scratch, room->d_root);
     return qfz_gpu_components(&worker->gpu, &worker->image, worker->spec.rule, room->d_scratch,
                               room->d_root);
 }

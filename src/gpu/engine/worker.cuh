@@ -182,8 +182,6 @@ static inline qfz_connect_phase qfz_worker_phase(qfz_part part)
 /* For each kind of work: _carve() carves device memory, and _open() allocates host memory, which
  * _close() frees; _work() is the part of the kind that qfz_engine_device.time measures; the other
  * functions are operations of the engine's table. */
-/* The tile, as input of a published method. */
-qfz_gpu_segments qfz_regions_segments(const qfz_worker *worker);
 void qfz_regions_carve(qfz_worker *worker, qfz_carve *carve);
 qfz_status qfz_regions_open(qfz_worker *worker);
 void qfz_regions_close(qfz_worker *worker);

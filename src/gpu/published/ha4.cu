@@ -217,20 +217,21 @@ static qfz_status join_segments(qfz_gpu *gpu, const SOURCE &source, qfz_row_bits
 }
 
 template <typename WORD>
-static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_segments *in, qfz_row_bits<WORD> *d_bits,
-                              uint32_t *d_parent)
+static qfz_status make_forest(qfz_gpu *gpu, const qfz_gpu_image *in, int connectivity,
+                              qfz_row_bits<WORD> *d_bits, uint32_t *d_parent)
 {
-    return qfz_label_source(gpu, in, [&](const auto &source, auto eight) {
+    return qfz_label_source(gpu, in, connectivity, [&](const auto &source, auto eight) {
         return join_segments<WORD, decltype(eight)::value>(gpu, source, d_bits, d_parent);
     });
 }
 
 template <typename WORD>
-static qfz_status label(qfz_gpu *gpu, const qfz_gpu_segments *in, void *d_scratch, uint32_t *d_root)
+static qfz_status label(qfz_gpu *gpu, const qfz_gpu_image *in, int connectivity, void *d_scratch,
+                        uint32_t *d_root)
 {
     qfz_row_bits<WORD> *const d_bits = static_cast<qfz_row_bits<WORD> *>(d_scratch);
     const uint32_t n = (uint32_t)in->h * (uint32_t)qfz_n_chunks<WORD>(in->w);
-    QFZ_TRY(make_forest<WORD>(gpu, in, d_bits, d_root));
+    QFZ_TRY(make_forest<WORD>(gpu, in, connectivity, d_bits, d_root));
     return qfz_launch(gpu, k_relabel<WORD>, dim3(qfz_launch_blocks(n, RELABEL_WARPS)),
                       dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, in->w, n, d_root);
 }
@@ -245,15 +246,15 @@ size_t qfz_gpu_ha4_bytes(int bits, int32_t h, int32_t w)
     return bits == 64 ? scratch_bytes<uint64_t>(h, w) : scratch_bytes<uint32_t>(h, w);
 }
 
-qfz_status qfz_gpu_ha4(qfz_gpu *gpu, int bits, const qfz_gpu_segments *segments, void *d_scratch,
-                       uint32_t *d_root)
+qfz_status qfz_gpu_ha4(qfz_gpu *gpu, int bits, const qfz_gpu_image *image, int connectivity,
+                       void *d_scratch, uint32_t *d_root)
 {
-    return bits == 64 ? label<uint64_t>(gpu, segments, d_scratch, d_root)
-                      : label<uint32_t>(gpu, segments, d_scratch, d_root);
+    return bits == 64 ? label<uint64_t>(gpu, image, connectivity, d_scratch, d_root)
+                      : label<uint32_t>(gpu, image, connectivity, d_scratch, d_root);
 }
 
-qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_segments *segments,
+qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_image *image, int connectivity,
                               qfz_row_bits<uint64_t> *d_bits, uint32_t *d_parent)
 {
-    return make_forest<uint64_t>(gpu, segments, d_bits, d_parent);
+    return make_forest<uint64_t>(gpu, image, connectivity, d_bits, d_parent);
 }

@@ -18,8 +18,8 @@ size_t qfz_gpu_ha4_regions_bytes(int32_t h, int32_t w);
 
 /* Numbers the regions by first pixel, without labels: d_parent, h * w, receives the links from
  * segments to regions, *d_n their number. */
-qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
-                               uint32_t *d_parent, uint32_t *d_n);
+qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_image *image, int connectivity,
+                               void *d_scratch, uint32_t *d_parent, uint32_t *d_n);
 
 /* Fills the records. image: bands of integers of the same tile; its validity is not read.
  * d_scratch, d_parent: as qfz_gpu_ha4_regions() left them. */

@@ -60,15 +60,15 @@ size_t qfz_gpu_ha4_regions_bytes(int32_t h, int32_t w)
     return carve.used;
 }
 
-qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_segments *segments, void *d_scratch,
-                               uint32_t *d_parent, uint32_t *d_n)
+qfz_status qfz_gpu_ha4_regions(qfz_gpu *gpu, const qfz_gpu_image *image, int connectivity,
+                               void *d_scratch, uint32_t *d_parent, uint32_t *d_n)
 {
-    const int32_t h = segments->h, w = segments->w;
+    const int32_t h = image->h, w = image->w;
     const int64_t n = (int64_t)h * w;
     qfz_carve carve = {static_cast<char *>(d_scratch), 0};
     region_room room;
     take_room(&carve, h, w, &room);
-    QFZ_TRY(qfz_gpu_ha4_forest(gpu, segments, room.bits, d_parent));
+    QFZ_TRY(qfz_gpu_ha4_forest(gpu, image, connectivity, room.bits, d_parent));
     QFZ_TRY(
         qfz_launch_each(gpu, k_find_roots, n + 1, BLOCK, w, n, room.bits, d_parent, room.before));
     QFZ_TRY(qfz_gpu_scan(gpu, room.scan, room.before, room.before, n + 1));

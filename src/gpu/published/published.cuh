@@ -16,36 +16,29 @@
  * 16 and 32 bits. */
 #pragma once
 
-#include "gpu/device/device.cuh"
-#include "core/level.h"
 #include "core/method.h"
+#include "gpu/device/image.cuh"
 
-typedef struct qfz_gpu_segments {
-    int32_t h, w;           /* h * w < 2^31 */
-    int connectivity;       /* 4 or 8 */
-    qfz_type type;          /* type of the values, an integer type */
-    const void *d_values;   /* h * w */
-    const uint8_t *d_valid; /* h * w, 0 = invalid; NULL: all are valid */
-} qfz_gpu_segments;
-
-/* Labels by a method. The union-find forest is d_root itself; d_scratch has
- * qfz_gpu_published_bytes() of the method, 0 for some. */
+/* Labels the first band of an image by a method; connectivity: 4 or 8. The union-find forest is
+ * d_root itself; d_scratch has qfz_gpu_published_bytes() of the method, 0 for some. */
 size_t qfz_gpu_published_bytes(qfz_method method, int32_t h, int32_t w);
-qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_method method, const qfz_gpu_segments *segments,
-                             void *d_scratch, uint32_t *d_root);
+qfz_status qfz_gpu_published(qfz_gpu *gpu, qfz_method method, const qfz_gpu_image *image,
+                             int connectivity, void *d_scratch, uint32_t *d_root);
 
-/* QFZ_EARG if no method accepts these segments, with the reason. */
-qfz_status qfz_gpu_segments_check(qfz_gpu *gpu, const qfz_gpu_segments *segments);
+/* QFZ_EARG if no method labels such an image, with the reason. */
+qfz_status qfz_gpu_published_check(qfz_gpu *gpu, const qfz_gpu_image *image, int connectivity);
 
 /* The methods, one file each; bits: of HA4's masks, 64 or 32. */
-qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
-qfz_status qfz_gpu_c2fl(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root);
+qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_image *image, int connectivity,
+                         uint32_t *d_root);
+qfz_status qfz_gpu_c2fl(qfz_gpu *gpu, const qfz_gpu_image *image, int connectivity,
+                        uint32_t *d_root);
 size_t qfz_gpu_ha4_bytes(int bits, int32_t h, int32_t w);
-qfz_status qfz_gpu_ha4(qfz_gpu *gpu, int bits, const qfz_gpu_segments *segments, void *d_scratch,
-                       uint32_t *d_root);
+qfz_status qfz_gpu_ha4(qfz_gpu *gpu, int bits, const qfz_gpu_image *image, int connectivity,
+                       void *d_scratch, uint32_t *d_root);
 
 /* HA4's first two kernels. d_bits receives two words for each 64 pixels of a row (segments.cuh),
  * d_parent, at starts of segments, the parents that lead to their regions' first pixels. */
 template <typename WORD> struct qfz_row_bits;
-qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_segments *segments,
+qfz_status qfz_gpu_ha4_forest(qfz_gpu *gpu, const qfz_gpu_image *image, int connectivity,
                               qfz_row_bits<uint64_t> *d_bits, uint32_t *d_parent);

@@ -174,21 +174,22 @@ QFZ_DEVICE qfz_meetings<WORD> qfz_first_meetings(qfz_meetings<WORD> all, qfz_row
             (WORD)(all.right & ~either)};
 }
 
-/* Checks the segments and calls label(source, EIGHT) with a source for their type; EIGHT is
+/* Checks the image and calls label(source, EIGHT) with a source for its type; EIGHT is
  * std::true_type for eight neighbours. */
 template <typename LABEL>
-static qfz_status qfz_label_source(qfz_gpu *gpu, const qfz_gpu_segments *in, const LABEL &label)
+static qfz_status qfz_label_source(qfz_gpu *gpu, const qfz_gpu_image *in, int connectivity,
+                                   const LABEL &label)
 {
-    QFZ_TRY(qfz_gpu_segments_check(gpu, in));
+    QFZ_TRY(qfz_gpu_published_check(gpu, in, connectivity));
     const auto label_values = [&](const auto *values) {
         typedef std::decay_t<decltype(*values)> T;
         const qfz_values<T> source = {in->h, in->w, in->d_valid, values};
-        return in->connectivity == 8 ? label(source, std::true_type())
-                                     : label(source, std::false_type());
+        return connectivity == 8 ? label(source, std::true_type())
+                                 : label(source, std::false_type());
     };
     switch (qfz_type_bytes(in->type)) {
-    case 1: return label_values(static_cast<const uint8_t *>(in->d_values));
-    case 2: return label_values(static_cast<const uint16_t *>(in->d_values));
-    default: return label_values(static_cast<const uint32_t *>(in->d_values));
+    case 1: return label_values(static_cast<const uint8_t *>(in->d_pixels));
+    case 2: return label_values(static_cast<const uint16_t *>(in->d_pixels));
+    default: return label_values(static_cast<const uint32_t *>(in->d_pixels));
     }
 }

@@ -110,9 +110,10 @@ static qfz_status launch(qfz_gpu *gpu, const SOURCE &source, uint32_t *d_root)
     return qfz_find_roots(gpu, (int64_t)source.h * source.w, d_root);
 }
 
-qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_segments *segments, uint32_t *d_root)
+qfz_status qfz_gpu_stava(qfz_gpu *gpu, const qfz_gpu_image *image, int connectivity,
+                         uint32_t *d_root)
 {
-    return qfz_label_source(gpu, segments, [&](const auto &source, auto eight) {
+    return qfz_label_source(gpu, image, connectivity, [&](const auto &source, auto eight) {
         return launch<decltype(eight)::value>(gpu, source, d_root);
     });
 }
