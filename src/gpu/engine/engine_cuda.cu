@@ -234,7 +234,6 @@ static void close_one(qfz_worker *worker)
     qfz_joins_close(worker);
     free(worker->ring_values);
     free(worker->ring_valid);
-    free(worker->host_valid);
     qfz_staging_close(&worker->staging);
     if (worker->from) (void)cudaEventDestroy(worker->from);
     if (worker->to) (void)cudaEventDestroy(worker->to);

@@ -3,9 +3,7 @@
  *
  * Everything happens in the worker's stream.  At the beginning that stream waits for the caller's,
  * and at the end the caller's stream waits for the worker's; so the caller sees the order of its
- * own stream.  Pixels and results are copied within the device.  Only counts go to the host, and
- * validity where the host has to widen levels. */
-#include "core/memory.h"
+ * own stream.  Pixels and results are copied within the device; only counts go to the host. */
 #include "gpu/device/edge_reader.cuh"
 #include "gpu/device/launch.cuh"
 #include "gpu/engine/worker.cuh"
@@ -48,15 +46,20 @@ qfz_pixel_grid grid_of(const qfz_worker *worker)
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Level 65535 of 16 bits stands for "no edge" too, which has 32 bits here. */
+/* n levels from number `first` on.  65535 of 16 bits stands for "no edge" too, which has 32 bits
+ * here.  edges: as qfz_gpu_image.d_edges, or NULL. */
 __global__ void __launch_bounds__(BLOCK)
-    k_widen_levels(qfz_pixel_grid grid, int n_dirs, const uint16_t *__restrict__ narrow,
+    k_widen_levels(qfz_pixel_grid grid, const uint32_t *__restrict__ edges,
+                   const uint16_t *__restrict__ narrow, int64_t first, int64_t n,
                    uint32_t *__restrict__ wide)
 {
-    const int64_t n = (int64_t)grid.h * grid.w, i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= n * n_dirs) return;
+    const int64_t k = (int64_t)blockIdx.x * BLOCK + threadIdx.x, i = first + k;
+    const int64_t n_px = (int64_t)grid.h * grid.w;
+    if (k >= n) return;
     const uint32_t level = narrow[i];
-    wide[i] = level == UINT16_MAX && !grid.has_edge(i % n, (int)(i / n)) ? QFZ_NONE : level;
+    const bool none = level == UINT16_MAX && (!grid.has_edge(i % n_px, (int)(i / n_px)) ||
+                                              (edges && edges[i] == QFZ_NONE));
+    wide[k] = none ? QFZ_NONE : level;
 }
 
 __global__ void __launch_bounds__(BLOCK)
@@ -140,18 +143,6 @@ qfz_status qfz_device_load_cut(qfz_worker *worker, const qfz_image *image, const
     return end(worker, stream);
 }
 
-qfz_status qfz_device_need_host_valid(qfz_worker *worker)
-{
-    if (worker->tile.valid || !worker->image.d_valid) return QFZ_OK;
-    if (!worker->host_valid)
-        QFZ_TRY(QFZ_NEW(&worker->host_valid, (int64_t)worker->spec.max_h * worker->spec.max_w,
-                        worker->gpu.err));
-    QFZ_TRY(
-        qfz_worker_down(worker, worker->host_valid, worker->image.d_valid, qfz_worker_px(worker)));
-    worker->tile.valid = worker->host_valid;
-    return QFZ_OK;
-}
-
 /* ---- Results --------------------------------------------------------------------------------- */
 
 qfz_status qfz_device_labels(qfz_worker *worker, uint32_t *labels, void *stream, qfz_error *err)
@@ -176,12 +167,12 @@ qfz_status qfz_device_paint(qfz_worker *worker, int band, const void *invalid, v
     return end(worker, stream);
 }
 
-static qfz_status widen_levels(qfz_worker *worker, uint32_t *levels)
+qfz_status qfz_device_widen_levels(qfz_worker *worker, size_t first, size_t n, uint32_t *d_wide)
 {
-    const int n_dirs = qfz_n_dirs(worker->spec.rule);
-    return qfz_launch_each(&worker->gpu, k_widen_levels, (int64_t)qfz_worker_px(worker) * n_dirs,
-                           BLOCK, grid_of(worker), n_dirs,
-                           static_cast<const uint16_t *>(worker->levels.d_saliency), levels);
+    return qfz_launch_each(&worker->gpu, k_widen_levels, (int64_t)n, BLOCK, grid_of(worker),
+                           worker->image.d_edges,
+                           static_cast<const uint16_t *>(worker->levels.d_saliency), (int64_t)first,
+                           (int64_t)n, d_wide);
 }
 
 qfz_status qfz_device_saliency(qfz_worker *worker, uint32_t *levels, void *stream, qfz_error *err)
@@ -192,7 +183,7 @@ qfz_status qfz_device_saliency(qfz_worker *worker, uint32_t *levels, void *strea
     QFZ_TRY(qfz_edges_send(worker));
     QFZ_TRY(qfz_levels_work(worker, QFZ_PART_SALIENCY));
     if (qfz_gpu_is_narrow(&edges))
-        QFZ_TRY(widen_levels(worker, levels));
+        QFZ_TRY(qfz_device_widen_levels(worker, 0, n, levels));
     else
         QFZ_TRY(copy(worker, levels, worker->levels.d_saliency, n * sizeof *levels));
     return end(worker, stream);

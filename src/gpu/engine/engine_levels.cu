@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_levels.cu - the CUDA engine's saliency: the links of a tile's boundary summary, and the
  * saliency of every edge. */
-#include <string.h>
-
-#include "gpu/device/edge_reader.cuh"
 #include "gpu/engine/worker.cuh"
 
 qfz_gpu_edges qfz_largest_edges(const qfz_worker_spec *spec)
@@ -153,23 +150,6 @@ static qfz_status send_external(qfz_worker *worker, const qfz_links *external)
     return qfz_worker_up(worker, to->d_level, external->level, bytes);
 }
 
-/* Widens the tile's levels in place, from 16 bits in the second half of `levels` to 32 bits; the
- * greatest 16-bit value is a level or stands for QFZ_NONE.  Each write is to bytes that were read
- * before. */
-static void widen_levels(const qfz_image *tile, int n_dirs, uint32_t *levels)
-{
-    const qfz_pixel_grid grid = {(int32_t)tile->h, (int32_t)tile->w, tile->valid};
-    const int64_t n_px = tile->h * tile->w, n = n_px * n_dirs;
-    const char *const from = (const char *)levels + 2 * n;
-    for (int64_t i = 0; i < n; i++) {
-        uint16_t level;
-        memcpy(&level, from + 2 * i, sizeof level);
-        const bool none = level == UINT16_MAX && (!grid.has_edge(i % n_px, (int)(i / n_px)) ||
-                                                  (tile->edges && tile->edges[i] == QFZ_NONE));
-        levels[i] = none ? QFZ_NONE : level;
-    }
-}
-
 static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *external,
                                 qfz_connect_phase last, bool *narrow)
 {
@@ -187,16 +167,27 @@ static qfz_status find_saliency(qfz_worker *worker, const qfz_gpu_links *externa
                                           : QFZ_OK;
 }
 
+/* Downloads n levels of 16 bits as words of 32, in parts for which there is room in front of them,
+ * in memory that is free by now. */
+static qfz_status fetch_widened(qfz_worker *worker, size_t n, uint32_t *levels)
+{
+    const qfz_level_room *const room = &worker->levels;
+    uint32_t *const d_wide = (uint32_t *)room->d_memory;
+    const size_t most = (size_t)((uint32_t *)room->d_saliency - d_wide);
+    for (size_t first = 0, part; first < n; first += part) {
+        part = min(most, n - first);
+        QFZ_TRY(qfz_device_widen_levels(worker, first, part, d_wide));
+        QFZ_TRY(qfz_worker_down(worker, levels + first, d_wide, part * sizeof *d_wide));
+    }
+    return QFZ_OK;
+}
+
 /* Downloads n levels and converts them from 2 or 4 bytes, on the device, to level_bytes. */
 static qfz_status fetch_levels(qfz_worker *worker, size_t n, bool narrow, int level_bytes,
                                void *levels)
 {
-    const void *const d_levels = worker->levels.d_saliency;
-    const bool widen = narrow && level_bytes == 4;
-    if (widen) QFZ_TRY(qfz_device_need_host_valid(worker));
-    QFZ_TRY(qfz_worker_down(worker, (char *)levels + (widen ? 2 * n : 0), d_levels,
-                            (narrow ? 2 : 4) * n));
-    if (widen) widen_levels(&worker->tile, qfz_n_dirs(worker->spec.rule), (uint32_t *)levels);
+    if (narrow && level_bytes == 4) return fetch_widened(worker, n, (uint32_t *)levels);
+    QFZ_TRY(qfz_worker_down(worker, levels, worker->levels.d_saliency, (narrow ? 2 : 4) * n));
     if (!narrow && level_bytes == 2) qfz_levels_narrow_in_place(levels, (int64_t)n);
     return QFZ_OK;
 }

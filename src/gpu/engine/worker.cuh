@@ -120,7 +120,6 @@ struct qfz_worker {
     int plane;         /* of the planes of rule->n_cuts, the one in use */
     void *ring_values; /* of all planes of the tile, as in a summary */
     uint8_t *ring_valid;
-    uint8_t *host_valid; /* copy of the validity of a tile that was loaded from device memory */
     qfz_gpu_image image; /* the tile on the device */
     void *d_pixels;
     uint8_t *d_valid;
@@ -307,5 +306,5 @@ qfz_status qfz_device_tree(qfz_worker *worker, uint32_t *parent, uint32_t *level
 qfz_status qfz_device_fetch(qfz_device device, void *to, const void *from, int64_t bytes,
                             void *stream, qfz_error *err);
 
-/* Makes tile.valid a host copy, if the tile was loaded from device memory and has validity. */
-qfz_status qfz_device_need_host_valid(qfz_worker *worker);
+/* d_wide[i] = level first + i of n levels of levels.d_saliency, which have 16 bits. */
+qfz_status qfz_device_widen_levels(qfz_worker *worker, size_t first, size_t n, uint32_t *d_wide);
