@@ -88,43 +88,33 @@ __global__ void __launch_bounds__(BLOCK)
     store(view, out, at, levels);
 }
 
-/* From rule->edge_levels.  out.levels may be the same planes: a thread writes where it reads. */
-template <int DIRS>
-__global__ void __launch_bounds__(BLOCK) k_take_levels(plane_view view, planes_out out)
-{
-    const pixel_view<DIRS> at(view.grid);
-    uint32_t levels[DIRS];
-    if (at.p >= at.n_px) return;
-    QFZ_EACH (d, DIRS)
-        levels[d] = view.edges[d * at.n_px + at.p];
-    store(view, out, at, levels);
-}
-
-/* Joins from rule->edge_bits: bit d of a pixel's value joins it in direction d (level 0). */
+/* From rule->edge_levels; or from rule->edge_bits, whose bit d joins a pixel in direction d (level
+ * 0).  out.levels may be the planes of levels: a thread writes where it reads. */
 template <int DIRS>
 __global__ void __launch_bounds__(BLOCK)
-    k_find_edge_bits(plane_view view, const uint8_t *__restrict__ pixels, planes_out out)
+    k_take_levels(plane_view view, const uint8_t *__restrict__ edge_bits, planes_out out)
 {
     const pixel_view<DIRS> at(view.grid);
     uint32_t levels[DIRS];
     if (at.p >= at.n_px) return;
+    const uint32_t bits = edge_bits ? edge_bits[at.p] : 0;
     QFZ_EACH (d, DIRS)
-        levels[d] = pixels[at.p] >> d & 1 ? 0 : QFZ_NONE;
+        levels[d] = !edge_bits ? view.edges[d * at.n_px + at.p] : bits >> d & 1 ? 0 : QFZ_NONE;
     store(view, out, at, levels);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-/* Launches the one of two kernels that is for the rule's connectivity; from: pixels or nothing. */
-template <typename KERNEL, typename... FROM>
+/* Launches the one of two kernels that is for the rule's connectivity. */
+template <typename KERNEL, typename FROM>
 qfz_status launch_for(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *rule,
-                      planes_out out, KERNEL *four, KERNEL *eight, FROM... from)
+                      planes_out out, KERNEL *four, KERNEL *eight, FROM from)
 {
     const uint8_t *const zeroed = rule->min_mass > 0 && !rule->edge_bits ? image->d_zeroed : NULL;
     const qfz_pixel_grid grid = {image->h, image->w, image->d_valid};
     const plane_view view = {grid, image->n_bands, image->d_weights, zeroed, image->d_edges};
     return qfz_launch_each(gpu, rule->connectivity == 8 ? eight : four,
-                           (int64_t)image->h * image->w, BLOCK, view, from..., out);
+                           (int64_t)image->h * image->w, BLOCK, view, from, out);
 }
 
 template <typename T, int DISTANCE>
@@ -156,8 +146,9 @@ qfz_status launch_any(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rule *
                       planes_out out)
 {
     QFZ_TRY(qfz_gpu_check_size(gpu, image->h, image->w));
-    if (rule->edge_levels)
-        return launch_for(gpu, image, rule, out, k_take_levels<2>, k_take_levels<4>);
+    if (rule->edge_levels || rule->edge_bits)
+        return launch_for(gpu, image, rule, out, k_take_levels<2>, k_take_levels<4>,
+                          static_cast<const uint8_t *>(rule->edge_bits ? image->d_pixels : NULL));
     return qfz_with_type(gpu, image->type,
                          [&](auto px) { return launch_type<decltype(px)>(gpu, image, rule, out); });
 }
@@ -167,10 +158,7 @@ qfz_status qfz_gpu_joins(qfz_gpu *gpu, const qfz_gpu_image *image, const qfz_rul
                          uint8_t *d_joins)
 {
     const planes_out out = {rule->edge_bits ? 0 : rule->alpha_level, d_joins, NULL};
-    if (!rule->edge_bits) return launch_any(gpu, image, rule, out);
-    QFZ_TRY(qfz_gpu_check_size(gpu, image->h, image->w));
-    return launch_for(gpu, image, rule, out, k_find_edge_bits<2>, k_find_edge_bits<4>,
-                      static_cast<const uint8_t *>(image->d_pixels));
+    return launch_any(gpu, image, rule, out);
 }
 
 /* ---- Edges ----------------------------------------------------------------------------------- */

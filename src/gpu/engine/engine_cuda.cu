@@ -311,7 +311,7 @@ static qfz_status open_all(qfz_worker **workers, int n, const qfz_worker_spec *s
     if (n < 1) return QFZ_OK;
     QFZ_TRY(take_memory(workers, n));
     for (int i = 0; i < n; i++) {
-        QFZ_TRY(qfz_trees_open(workers[i]));
+        QFZ_TRY(qfz_trees_room(workers[i]));
         QFZ_TRY(upload_weights(workers[i]));
     }
     return qfz_worker_warm_up(workers[0]);

@@ -63,14 +63,9 @@ static qfz_status take_forest_memory(qfz_worker *worker, size_t bytes)
     return QFZ_OK;
 }
 
-qfz_status qfz_trees_open(qfz_worker *worker)
-{
-    return worker->trees.by_forest ? take_forest_memory(worker, qfz_trees_bytes(worker)) : QFZ_OK;
-}
-
 qfz_status qfz_trees_room(qfz_worker *worker)
 {
-    if (worker->trees.d_forest) return QFZ_OK;
+    if (!worker->trees.by_forest || worker->trees.d_forest) return QFZ_OK;
     return take_forest_memory(worker, qfz_trees_bytes(worker));
 }
 

@@ -275,8 +275,8 @@ void qfz_trees_carve(qfz_worker *worker, qfz_carve *carve);
 /* The device memory of trees by forest, which is not carved: bytes that suffice for most trees.
  * qfz_trees_build() allocates more for a tree that has more nodes. */
 size_t qfz_trees_bytes(const qfz_worker *worker);
-qfz_status qfz_trees_open(qfz_worker *worker);
-/* Allocates trees.d_forest.  Between two trees the caller may use a byte per pixel of it. */
+/* Allocates trees.d_forest, where a tree is by forest and there is none.  Between two trees the
+ * caller may use a byte per pixel of it. */
 qfz_status qfz_trees_room(qfz_worker *worker);
 void qfz_trees_close(qfz_worker *worker);
 qfz_status qfz_trees_build(qfz_worker *worker, uint32_t *parent, uint32_t *level, int64_t *n_nodes,
