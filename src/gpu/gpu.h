@@ -31,8 +31,8 @@ const char *qfz_gpu_obstacle(const qfz_rule *rule, qfz_kind kind);
  * that says what the device lacks. */
 qfz_status qfz_gpu_can(qfz_device device, const qfz_rule *rule, qfz_kind kind, qfz_error *err);
 
-/* Measures copies of 1 GiB on a device: *bytes_per_s = the median of bytes read and written per
- * second.  Allocates 2 GiB. */
+/* Measures copies of 1 GiB on a device: *bytes_per_s = bytes read and written per second.
+ * Allocates 2 GiB. */
 qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err);
 
 extern const qfz_engine qfz_engine_cuda;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* devices.cu - number and memory of the devices, and their bandwidth. */
+#include "core/clock.h"
 #include "gpu/device/device.cuh"
 #include "gpu/gpu.h"
 
@@ -39,18 +40,20 @@ qfz_status qfz_gpu_memory(const qfz_device *devices, int n, int64_t *bytes, qfz_
     return QFZ_OK;
 }
 
-static qfz_status time_copies(char *d_memory, size_t half, cudaEvent_t from, cudaEvent_t to,
-                              float *ms, int n, qfz_error *err)
+/* *seconds = what n copies take; the memory holds two halves. */
+static qfz_status time_copies(char *d_memory, size_t half, int n, double *seconds, qfz_error *err)
 {
+    double from = 0;
     QFZ_TRY_CUDA(err, cudaMemset(d_memory, 1, 2 * half));
-    for (int i = -1; i < n; i++) { /* the first run is not counted */
-        if (i == 0) QFZ_TRY_CUDA(err, cudaEventRecord(from));
+    for (int i = -1; i < n; i++) { /* the first copy is not counted */
         QFZ_TRY_CUDA(err,
                      cudaMemcpyAsync(d_memory + half, d_memory, half, cudaMemcpyDeviceToDevice));
+        if (i >= 0) continue;
+        QFZ_TRY_CUDA(err, cudaDeviceSynchronize());
+        from = qfz_seconds_now();
     }
-    QFZ_TRY_CUDA(err, cudaEventRecord(to));
-    QFZ_TRY_CUDA(err, cudaEventSynchronize(to));
-    QFZ_TRY_CUDA(err, cudaEventElapsedTime(ms, from, to));
+    QFZ_TRY_CUDA(err, cudaDeviceSynchronize());
+    *seconds = qfz_seconds_now() - from;
     return QFZ_OK;
 }
 
@@ -58,21 +61,12 @@ qfz_status qfz_gpu_measure_copy(int device, double *bytes_per_s, qfz_error *err)
 {
     enum { N = 21 };
     const size_t half = (size_t)1 << 30;
-    float ms = 0;
-    char *d_memory = NULL;
-    cudaEvent_t from = NULL, to = NULL;
-    qfz_status st;
+    double seconds = 0;
+    char *d_memory;
     QFZ_TRY_CUDA(err, cudaSetDevice(device));
-    QFZ_TRY_OR(st, cleanup,
-               qfz_gpu_check(err, cudaMalloc((void **)&d_memory, 2 * half), "2 GiB for copies"));
-    QFZ_TRY_OR(st, cleanup, qfz_gpu_check(err, cudaEventCreate(&from), "event"));
-    QFZ_TRY_OR(st, cleanup, qfz_gpu_check(err, cudaEventCreate(&to), "event"));
-    QFZ_TRY_OR(st, cleanup, time_copies(d_memory, half, from, to, &ms, N, err));
-    *bytes_per_s = 2.0 * N * (double)half / (1e-3 * (double)ms);
-
-cleanup:
-    if (to) (void)cudaEventDestroy(to);
-    if (from) (void)cudaEventDestroy(from);
+    QFZ_TRY(qfz_gpu_check(err, cudaMalloc((void **)&d_memory, 2 * half), "2 GiB for copies"));
+    const qfz_status st = time_copies(d_memory, half, N, &seconds, err);
+    if (st == QFZ_OK) *bytes_per_s = 2.0 * N * (double)half / seconds;
     (void)cudaFree(d_memory);
     return st;
 }
