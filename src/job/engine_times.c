@@ -4,11 +4,9 @@
 #include <math.h>
 
 /* Nanoseconds of one thread per pixel: seconds times threads divided by pixels, the GPU's without
- * its start.  All from one kind of machine, a H200 with 16 cores, and from the tables that
- * docs/dev/measurements/2026-11-23-disk.md, "The engine that finishes first", names; a curve's from
- * 2026-11-27-gpu-curve.md there, those of a tree and of filtered labels from
- * 2026-11-27-gpu-tree.md, those of filtered simplify from 2026-11-27-gpu-filter-rounds.md.  gpu 0:
- * the CUDA engine has not this task. */
+ * its start.  All from one kind of machine, a H200 with 16 cores, and from the runs that
+ * docs/dev/measurements/2026-11-27-engine-rates.md names.  gpu 0: the CUDA engine has not this
+ * task. */
 typedef struct rates {
     double cpu, gpu;
 } rates;
@@ -16,14 +14,14 @@ typedef struct rates {
 /* Reading and writing limit labels on both engines, so that their rates are equal; no cut was
  * measured. */
 static const rates rates_of[] = {
-    [QFZ_LABEL] = {44, 44},   [QFZ_SIMPLIFY] = {94, 53}, [QFZ_SALIENCY] = {133, 98},
-    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {52, 4.8},   [QFZ_FOREST] = {139, 67},
+    [QFZ_LABEL] = {44, 44},   [QFZ_SIMPLIFY] = {87, 23}, [QFZ_SALIENCY] = {81, 42},
+    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {52, 4.8},   [QFZ_FOREST] = {125, 70},
     [QFZ_REGIONS] = {350, 0},
 };
 
 static const rates filtered_rates_of[] = {
-    [QFZ_LABEL] = {130, 48},  [QFZ_SIMPLIFY] = {132, 43}, [QFZ_SALIENCY] = {188, 120},
-    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {140, 29},    [QFZ_FOREST] = {139, 67},
+    [QFZ_LABEL] = {84, 43},   [QFZ_SIMPLIFY] = {122, 40}, [QFZ_SALIENCY] = {133, 50},
+    [QFZ_CUT] = {44, 44},     [QFZ_CURVE] = {97, 26},     [QFZ_FOREST] = {125, 70},
     [QFZ_REGIONS] = {350, 0},
 };
 

@@ -328,8 +328,8 @@ static void labels_of_alpha_take_less_than_those_of_equal_values(void **state)
     assert_true(found > 64 / 1.5 && found < 64 * 1.5 && equal > 1.5 * found);
 }
 
-/* Seconds on 16 cores and one H200, 16384 x 16384 pixels: docs/dev/measurements, "The area filter
- * on the GPU", "Whole commands". */
+/* Seconds on 16 cores and one H200, 16384 x 16384 pixels:
+ * docs/dev/measurements/2026-11-27-engine-rates.md. */
 static void the_engine_that_was_faster_is_chosen(void **state)
 {
     (void)state;
@@ -337,10 +337,10 @@ static void the_engine_that_was_faster_is_chosen(void **state)
         qfz_task task;
         bool has_area;
         double cpu_s, gpu_s;
-    } measured[] = {{QFZ_LABEL, false, 0.74, 1.03},    {QFZ_LABEL, true, 2.18, 1.105},
-                    {QFZ_SIMPLIFY, false, 1.57, 1.19}, {QFZ_SIMPLIFY, true, 2.22, 1.02},
-                    {QFZ_SALIENCY, false, 2.23, 1.95}, {QFZ_SALIENCY, true, 3.15, 2.32},
-                    {QFZ_FOREST, true, 2.34, 1.42}};
+    } measured[] = {{QFZ_LABEL, false, 0.74, 1.03},    {QFZ_LABEL, true, 1.405, 1.018},
+                    {QFZ_SIMPLIFY, false, 1.46, 0.69}, {QFZ_SIMPLIFY, true, 2.047, 0.972},
+                    {QFZ_SALIENCY, false, 1.36, 1.00}, {QFZ_SALIENCY, true, 2.236, 1.139},
+                    {QFZ_CURVE, true, 1.624, 0.741},   {QFZ_FOREST, true, 2.105, 1.477}};
     for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++) {
         const qfz_engine_work work = {.task = measured[i].task,
                                       .has_area = measured[i].has_area,
