@@ -9,8 +9,6 @@
  *
  * Memory traffic, bytes a pixel: the input is read once; parents are written twice and read once, 4
  * each; at the lines between tiles 1 pixel of 16 and some sectors more are accessed. */
-#include "gpu/published/published.cuh"
-
 #include "gpu/published/tiles.cuh"
 
 /* The neighbour to which a pixel is linked first, or the pixel itself. 8-connected: diagonals come

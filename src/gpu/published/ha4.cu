@@ -236,14 +236,11 @@ static qfz_status label(qfz_gpu *gpu, const qfz_gpu_image *in, int connectivity,
                       dim3(QFZ_WARP, RELABEL_WARPS), 0, d_bits, in->w, n, d_root);
 }
 
-template <typename WORD> static size_t scratch_bytes(int32_t h, int32_t w)
-{
-    return (size_t)h * (size_t)qfz_n_chunks<WORD>(w) * sizeof(qfz_row_bits<WORD>);
-}
-
+/* Two masks a chunk. */
 size_t qfz_gpu_ha4_bytes(int bits, int32_t h, int32_t w)
 {
-    return bits == 64 ? scratch_bytes<uint64_t>(h, w) : scratch_bytes<uint32_t>(h, w);
+    const int32_t n = bits == 64 ? qfz_n_chunks<uint64_t>(w) : qfz_n_chunks<uint32_t>(w);
+    return (size_t)h * (size_t)n * 2 * (size_t)(bits / 8);
 }
 
 qfz_status qfz_gpu_ha4(qfz_gpu *gpu, int bits, const qfz_gpu_image *image, int connectivity,

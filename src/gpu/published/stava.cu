@@ -11,8 +11,6 @@
  *
  * Memory traffic, bytes a pixel: the input is read once; parents are written twice and read once, 4
  * each; at the lines of the first level 3 pixels of 32 and some sectors more are accessed. */
-#include "gpu/published/published.cuh"
-
 #include "gpu/published/tiles.cuh"
 
 enum { GROUP = 4 };
