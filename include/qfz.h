@@ -433,7 +433,7 @@ typedef struct qfz_job {
      * each output contains "{alpha}", which the alpha replaces, with 15 significant digits or, if
      * these are of another double, 17: 5, 0.5, 1e-07, inf.  All outputs appear together.  The
      * report's regions are those of the first alpha.  Not with gpu_method, count_only,
-     * regions_target, work and phases.  NULL: none, and no name may contain "{alpha}". */
+     * regions_target and phases.  NULL: none, and no name may contain "{alpha}". */
     const double *alphas;
     int64_t n_alphas;
     uint64_t *alpha_regions; /* receives the number of regions of each of the n_alphas alphas, after

@@ -96,7 +96,7 @@ function(qfz_add_batch_test name part way)
     set_tests_properties(${name} PROPERTIES
         ENVIRONMENT "LSAN_OPTIONS=detect_leaks=0;ASAN_OPTIONS=detect_leaks=0")
 endfunction()
-foreach(part parts kill curve targets regions faults stalled docs)
+foreach(part parts kill curve alphas regions faults stalled docs)
     qfz_add_batch_test(batch_${part} ${part} alone)
     qfz_add_batch_test(batch_${part}_ranks ${part} ranks)
 endforeach()
@@ -136,7 +136,7 @@ endif()
 qfz_add_batch_test(batch_changed changed alone)
 # These wait for processes half of the time, so other tests run beside; but only one of these at a
 # time, since each starts several ranks.
-set_tests_properties(batch_parts_ranks batch_kill_ranks batch_curve_ranks batch_targets_ranks batch_regions_ranks batch_faults_ranks
+set_tests_properties(batch_parts_ranks batch_kill_ranks batch_curve_ranks batch_alphas_ranks batch_regions_ranks batch_faults_ranks
     batch_docs_ranks PROPERTIES RESOURCE_LOCK ranks)
 # A sanitizer reserves more addresses than the limit of torture.sh allows, and is slow.
 set(QFZ_TORTURE_LIMIT yes)

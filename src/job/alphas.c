@@ -46,10 +46,10 @@ static qfz_status check_task(const qfz_job *job, qfz_error *err)
         return qfz_fail(err, QFZ_EARG,
                         "regions are only counted for one alpha; qfz curve counts them for all "
                         "alphas");
-    if (job->work || job->phase != QFZ_PHASE_ALL)
+    if (job->phase != QFZ_PHASE_ALL)
         return qfz_fail(err, QFZ_EARG,
-                        "a job of several alphas has no journal and no phases; start a job for "
-                        "each alpha, or cut a saliency raster that such a job has made");
+                        "a job of several alphas has no phases; start a job for each alpha, or cut "
+                        "a saliency raster that such a job has made");
     if (has_method(job))
         return qfz_fail(err, QFZ_EARG,
                         "the published methods have one alpha at a time; leave --method out, or "
@@ -128,35 +128,59 @@ qfz_status qfz_alphas_first_names(qfz_job *job, char *owned[QFZ_OUTPUTS_MAX], qf
 }
 
 /* A cut has its alpha in the bits that are read, and no level in its rule. */
-static qfz_status init_one(qfz_alpha_run *own, const qfz_job *job, double alpha,
-                           const qfz_setup *setup, qfz_error *err)
+static void follow_one(qfz_alpha_run *own, const qfz_setup *setup)
+{
+    qfz_rule *const rule = &own->setup.rule;
+    own->job.overwrite = setup->job->overwrite;
+    own->setup = *setup;
+    own->setup.job = &own->job;
+    if (own->job.task != QFZ_CUT)
+        rule->alpha_level = qfz_level_of_alpha(rule, own->job.criterion.alpha);
+}
+
+void qfz_alphas_follow(qfz_alphas *alphas, const qfz_setup *setup)
+{
+    for (int64_t i = 0; i < alphas->n; i++)
+        follow_one(&alphas->list[i], setup);
+}
+
+static qfz_status init_one(qfz_alpha_run *own, const qfz_job *job, double alpha, qfz_error *err)
 {
     own->job = *job;
     own->job.criterion.alpha = alpha;
-    QFZ_TRY(qfz_output_names_fill(&own->job, alpha, own->names, err));
-    own->setup = *setup;
-    own->setup.job = &own->job;
-    if (job->task != QFZ_CUT) own->setup.rule.alpha_level = qfz_level_of_alpha(&setup->rule, alpha);
+    return qfz_output_names_fill(&own->job, alpha, own->names, err);
+}
+
+/* Of every alpha, the first included. */
+static qfz_status init_outcomes(qfz_alphas *alphas, const qfz_job *first, qfz_error *err)
+{
+    QFZ_TRY(QFZ_NEW_ZERO(&alphas->outcomes, alphas->n + 1, err));
+    alphas->outcomes[0].job = first;
+    for (int64_t i = 0; i < alphas->n; i++)
+        alphas->outcomes[i + 1].job = &alphas->list[i].job;
     return QFZ_OK;
 }
 
 qfz_status qfz_alphas_init(qfz_alphas *alphas, const qfz_job *job, const qfz_setup *setup,
                            qfz_error *err)
 {
-    if (job->n_alphas < 2) return QFZ_OK;
-    QFZ_TRY(QFZ_NEW_ZERO(&alphas->list, job->n_alphas - 1, err));
-    alphas->n = job->n_alphas - 1;
-    for (int64_t i = 0; i < alphas->n; i++)
-        QFZ_TRY(init_one(&alphas->list[i], job, job->alphas[i + 1], setup, err));
+    const int64_t n = qfz_job_n_alphas(job) - 1;
+    QFZ_TRY(QFZ_NEW_ZERO(&alphas->list, n, err));
+    alphas->n = n;
+    for (int64_t i = 0; i < n; i++)
+        QFZ_TRY(init_one(&alphas->list[i], job, job->alphas[i + 1], err));
+    QFZ_TRY(init_outcomes(alphas, setup->job, err));
+    qfz_alphas_follow(alphas, setup);
     return check_pairs(alphas, setup, err);
 }
 
 qfz_status qfz_alphas_open(qfz_alphas *alphas, qfz_run *first, qfz_error *err)
 {
     qfz_run *last = first;
+    qfz_alphas_follow(alphas, first->setup);
     for (int64_t i = 0; i < alphas->n; i++) {
         qfz_alpha_run *const own = &alphas->list[i];
-        QFZ_TRY(qfz_run_open_alpha(&own->run, first, &own->setup, err));
+        QFZ_TRY(qfz_run_open_alpha(&own->run, first, i + 1, &own->setup, err));
         last->next_alpha = &own->run;
         last = &own->run;
     }
@@ -171,25 +195,25 @@ void qfz_alphas_close(qfz_alphas *alphas)
             free(alphas->list[i].names[j]);
     }
     free(alphas->list);
+    free(alphas->outcomes);
     *alphas = (qfz_alphas){0};
 }
 
-void qfz_alphas_count(const qfz_run *first, uint64_t *regions)
+void qfz_alphas_count(qfz_alphas *alphas, const qfz_run *first)
 {
-    int64_t i = 0;
     for (const qfz_run *run = first; run; run = run->next_alpha)
-        regions[i++] = run->count.total;
+        alphas->outcomes[run->alpha].regions = run->count.total;
 }
 
 /* --------------------------------------------------------------------------------------- one tile
  */
 /* The planes of a cut are bits, one plane for each alpha. */
-qfz_status qfz_alphas_load(const qfz_run *run, int64_t i, qfz_thread_context *context,
-                           const qfz_image *tile, qfz_error *err)
+qfz_status qfz_alphas_load(const qfz_run *run, qfz_thread_context *context, const qfz_image *tile,
+                           qfz_error *err)
 {
     const qfz_setup *const setup = run->setup;
     const qfz_engine_stream *const stream = setup->engine->stream;
-    const int64_t plane = setup->job->task == QFZ_CUT ? i : 0;
+    const int64_t plane = setup->job->task == QFZ_CUT ? run->alpha : 0;
     const size_t plane_bytes = (size_t)(tile->h * tile->w) * qfz_type_bytes(tile->type);
     if (stream) return stream->again(context->worker, &setup->rule, (int)plane, err);
     context->rule.alpha_level = setup->rule.alpha_level;

@@ -3,7 +3,8 @@
  *
  * The runs share the source, the tiles, the threads and the area filter, which the first run has.
  * Each has a job with outputs of its own, a rule, and a stitching.  A pass loads a tile once, and
- * visits it for one alpha after the other. */
+ * visits it for one alpha after the other.  A pass of a resumed job loads a tile if an alpha lacks
+ * it, and visits it for those that do. */
 #ifndef QFZ_ALPHAS_H
 #define QFZ_ALPHAS_H
 
@@ -21,6 +22,7 @@ typedef struct qfz_alpha_run {
 typedef struct qfz_alphas {
     int64_t n; /* alphas but the first; 0 also for a job of one alpha */
     qfz_alpha_run *list;
+    qfz_outcome *outcomes; /* of all alphas, the first included */
 } qfz_alphas;
 
 /* QFZ_EARG unless the list of alphas and the rest of the job agree.  The first of several alphas
@@ -36,17 +38,20 @@ qfz_status qfz_alphas_first_names(qfz_job *job, char *owned[QFZ_OUTPUTS_MAX], qf
 qfz_status qfz_alphas_init(qfz_alphas *alphas, const qfz_job *job, const qfz_setup *setup,
                            qfz_error *err);
 
+/* Takes over what has changed in the setup of the first alpha, and in its leave to overwrite. */
+void qfz_alphas_follow(qfz_alphas *alphas, const qfz_setup *setup);
+
 /* Opens their runs, and makes them follow the first one. */
 qfz_status qfz_alphas_open(qfz_alphas *alphas, qfz_run *first, qfz_error *err);
 
 /* Before the first run is closed. */
 void qfz_alphas_close(qfz_alphas *alphas);
 
-/* regions[i] = the number of regions of alpha i. */
-void qfz_alphas_count(const qfz_run *first, uint64_t *regions);
+/* Sets the numbers of regions of the outcomes. */
+void qfz_alphas_count(qfz_alphas *alphas, const qfz_run *first);
 
-/* Lets the worker of a context process the tile for run number i, from 0. */
-qfz_status qfz_alphas_load(const qfz_run *run, int64_t i, qfz_thread_context *context,
-                           const qfz_image *tile, qfz_error *err);
+/* Lets the worker of a context process the tile for a run. */
+qfz_status qfz_alphas_load(const qfz_run *run, qfz_thread_context *context, const qfz_image *tile,
+                           qfz_error *err);
 
 #endif

@@ -141,10 +141,13 @@ static void delete_parts(const job_run *c)
 /* *done: a resumed job is complete already; its counts are in *report. */
 static qfz_status look_for_end(job_run *c, qfz_report *report, bool *done, qfz_error *err)
 {
-    *done = c->work && c->ranks->rank == 0 && qfz_work_folder_is_done(c->work, c->job, report);
+    qfz_outcome *const list = c->alphas.outcomes;
+    *done = c->work && c->ranks->rank == 0 && qfz_work_folder_is_done(c->work, list, report);
     if (*done) qfz_work_folder_clean(c->work);
     if (*done) delete_parts(c);
     QFZ_TRY(qfz_ranks_share(c->ranks, done, sizeof *done, err));
+    for (int64_t i = 0; i <= c->alphas.n; i++)
+        QFZ_TRY(qfz_ranks_share(c->ranks, &list[i].regions, sizeof list[i].regions, err));
     return qfz_ranks_share(c->ranks, report, sizeof *report, err);
 }
 
@@ -152,6 +155,7 @@ static qfz_status look_for_end(job_run *c, qfz_report *report, bool *done, qfz_e
 static qfz_status check_names(job_run *c, qfz_error *err)
 {
     c->own.overwrite |= c->work && qfz_work_folder_is_finishing(c->work);
+    qfz_alphas_follow(&c->alphas, &c->setup);
     qfz_status st = check_outputs(&c->setup, c->ranks, c->source, err);
     for (int64_t i = 0; i < c->alphas.n && st == QFZ_OK; i++)
         st = check_outputs(&c->alphas.list[i].setup, c->ranks, c->source, err);
@@ -194,13 +198,14 @@ static qfz_status run_passes(job_run *c, qfz_report *report, qfz_error *err)
     if (st == QFZ_OK) st = qfz_alphas_open(&c->alphas, &c->run, err);
     QFZ_TRY(qfz_ranks_agree(c->ranks, st, err));
     QFZ_TRY(qfz_task_run(passes_of(c->job->task), &c->run, &report->next, err));
+    qfz_alphas_count(&c->alphas, &c->run);
     report->regions = c->run.count.total;
     report->pixels = c->run.pixels;
     report->wide_pixels = c->run.wide;
     if (c->own.regions_target > 0) report->alpha = c->own.criterion.alpha;
     const bool is_complete = report->next == QFZ_PHASE_ALL && c->job->task != QFZ_CURVE;
     if (c->work)
-        QFZ_TRY(is_complete ? qfz_work_folder_end(c->work, c->job, report, err)
+        QFZ_TRY(is_complete ? qfz_work_folder_end(c->work, c->alphas.outcomes, report, err)
                             : qfz_work_folder_sync(c->work, err));
     if (is_complete) delete_parts(c);
     return QFZ_OK;
@@ -234,7 +239,8 @@ static qfz_status run(const qfz_job *job, qfz_comparison *comparison, qfz_report
     fill_report(&c.setup, &c.times, &found);
     *report = found;
     if (job->task == QFZ_CURVE && found.next == QFZ_PHASE_ALL) move_curve(&c.run, job->curve);
-    if (job->n_alphas > 0 && job->alpha_regions) qfz_alphas_count(&c.run, job->alpha_regions);
+    for (int64_t i = 0; i < job->n_alphas && job->alpha_regions; i++)
+        job->alpha_regions[i] = c.alphas.outcomes[i].regions;
 
 cleanup:
     if (st != QFZ_OK && c.work)

@@ -129,15 +129,8 @@ qfz_status qfz_job_identity_make(char **text, const qfz_setup *setup, qfz_source
     return close_text(out, text, err);
 }
 
-qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qfz_report *report,
-                                       qfz_error *err)
+static void describe_outputs(FILE *out, const qfz_job *job)
 {
-    FILE *out;
-    size_t bytes;
-    QFZ_TRY(open_text(&out, text, &bytes, err));
-    (void)fprintf(out, "regions\t%llu\npixels\t%llu\nwide\t%llu\nalpha\t%.17g\n",
-                  (unsigned long long)report->regions, (unsigned long long)report->pixels,
-                  (unsigned long long)report->wide_pixels, report->alpha);
     if (job->dst) qfz_output_describe(job->dst, out);
     if (job->labels) qfz_output_describe(job->labels, out);
     if (job->regions) qfz_output_describe(job->regions, out);
@@ -146,6 +139,21 @@ qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qf
     if (job->quicklook) qfz_output_describe(job->quicklook, out);
     if (job->forest) qfz_output_describe(job->forest, out);
     if (job->polygons) qfz_output_describe(job->polygons, out);
+}
+
+qfz_status qfz_job_identity_of_outputs(char **text, const qfz_outcome *list, int64_t n,
+                                       const qfz_report *report, qfz_error *err)
+{
+    FILE *out;
+    size_t bytes;
+    QFZ_TRY(open_text(&out, text, &bytes, err));
+    (void)fprintf(out, "pixels\t%llu\nwide\t%llu\nalpha\t%.17g\n",
+                  (unsigned long long)report->pixels, (unsigned long long)report->wide_pixels,
+                  report->alpha);
+    for (int64_t i = 0; i < n; i++)
+        (void)fprintf(out, "regions\t%llu\n", (unsigned long long)list[i].regions);
+    for (int64_t i = 0; i < n; i++)
+        describe_outputs(out, list[i].job);
     return close_text(out, text, err);
 }
 
@@ -196,4 +204,21 @@ bool qfz_job_identity_differs(const char *there, const char *here, qfz_job_diffe
         return true;
     }
     return false;
+}
+
+bool qfz_job_identity_read_counts(const char *text, qfz_outcome *list, int64_t n,
+                                  qfz_report *report)
+{
+    unsigned long long pixels, wide, regions;
+    if (sscanf(text, "pixels %llu wide %llu alpha %lf", &pixels, &wide, &report->alpha) != 3)
+        return false;
+    text = next_line(next_line(next_line(text)));
+    for (int64_t i = 0; i < n; i++, text = next_line(text)) {
+        if (sscanf(text, "regions %llu", &regions) != 1) return false;
+        list[i].regions = regions;
+    }
+    report->pixels = pixels;
+    report->wide_pixels = wide;
+    report->regions = list[0].regions;
+    return true;
 }

@@ -14,10 +14,20 @@
 qfz_status qfz_job_identity_make(char **text, const qfz_setup *setup, qfz_source *source,
                                  int n_parts, qfz_error *err);
 
-/* The outcome of a complete job: the counts of the report, and a line for each output file.  *text
- * is released by free(). */
-qfz_status qfz_job_identity_of_outputs(char **text, const qfz_job *job, const qfz_report *report,
-                                       qfz_error *err);
+/* What a complete job has of one of its alphas. */
+typedef struct qfz_outcome {
+    const qfz_job *job; /* with the outputs of this alpha; borrowed */
+    uint64_t regions;
+} qfz_outcome;
+
+/* The outcome of a complete job: the counts of the report and of all n alphas, and a line for each
+ * output file.  *text is released by free(). */
+qfz_status qfz_job_identity_of_outputs(char **text, const qfz_outcome *list, int64_t n,
+                                       const qfz_report *report, qfz_error *err);
+
+/* False unless the text begins with the counts of n alphas, which go to the list and the report. */
+bool qfz_job_identity_read_counts(const char *text, qfz_outcome *list, int64_t n,
+                                  qfz_report *report);
 
 /* Name of the line with the version of qfz and of the format of journals. */
 #define QFZ_JOB_IDENTITY_VERSION "version"

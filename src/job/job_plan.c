@@ -175,15 +175,16 @@ static int64_t spec_bytes(const qfz_sink_spec *spec)
 static void plan_work(qfz_plan *plan, const qfz_setup *setup)
 {
     const qfz_job *const job = setup->job;
+    const int64_t n_alphas = qfz_job_n_alphas(job);
     plan->work_bytes = plan->border_bytes;
     if (job->count_only) return;
     qfz_sink_spec spec = job->task == QFZ_SALIENCY
                              ? qfz_output_spec_saliency(setup, job->dst, QFZ_EDGES, 0)
                              : qfz_output_spec_main(setup);
-    plan->work_bytes += spec_bytes(&spec);
+    plan->work_bytes += n_alphas * spec_bytes(&spec);
     if (job->labels || qfz_label_outputs_hide_labels(job)) {
         spec = qfz_output_spec_labels(setup, job->labels, 0);
-        plan->work_bytes += spec_bytes(&spec);
+        plan->work_bytes += n_alphas * spec_bytes(&spec);
     }
     if (job->regions)
         plan->record_bytes =

@@ -164,7 +164,7 @@ qfz_status qfz_outputs_create(qfz_outputs *out, qfz_error *err)
 static qfz_status open_journal(qfz_outputs *out, qfz_error *err)
 {
     QFZ_TRY(qfz_output_journal_open(&out->journal, QFZ_OUTPUT_KINDS, out->run->n_tiles, err));
-    return qfz_work_folder_attach_output(out->run->work, out->journal, err);
+    return qfz_work_folder_attach_output(out->run->work, out->run->alpha, out->journal, err);
 }
 
 qfz_status qfz_outputs_open(qfz_outputs *out, qfz_error *err)

@@ -183,8 +183,8 @@ static qfz_status make_outputs(regions_run *run, qfz_report *report, qfz_error *
 /* *done: a resumed job is complete already; its counts are in *report. */
 static qfz_status look_for_end(regions_run *run, qfz_report *report, bool *done, qfz_error *err)
 {
-    *done =
-        run->work && is_first(run) && qfz_work_folder_is_done(run->work, &run->state.job, report);
+    qfz_outcome all = {.job = &run->state.job};
+    *done = run->work && is_first(run) && qfz_work_folder_is_done(run->work, &all, report);
     if (*done) qfz_work_folder_clean(run->work);
     QFZ_TRY(qfz_ranks_share(run->ranks, done, sizeof *done, err));
     return qfz_ranks_share(run->ranks, report, sizeof *report, err);
@@ -211,7 +211,8 @@ static qfz_status run_steps(regions_run *run, qfz_report *report, qfz_error *err
     const qfz_status st = is_first(run) ? make_outputs(run, report, err) : QFZ_OK;
     QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
     QFZ_TRY(qfz_ranks_share(run->ranks, report, sizeof *report, err));
-    return run->work ? qfz_work_folder_end(run->work, &run->state.job, report, err) : QFZ_OK;
+    const qfz_outcome all = {.job = &run->state.job, .regions = report->regions};
+    return run->work ? qfz_work_folder_end(run->work, &all, report, err) : QFZ_OK;
 }
 
 static void begin_progress(regions_run *run)

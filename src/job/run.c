@@ -39,7 +39,7 @@ static qfz_status attach(qfz_run *run, qfz_error *err)
     if (!run->work) return QFZ_OK;
     if (run->filter.stitch)
         QFZ_TRY(qfz_work_folder_attach(run->work, QFZ_WORK_FILTER, run->filter.stitch, err));
-    return qfz_work_folder_attach(run->work, QFZ_WORK_TASK, run->stitch, err);
+    return qfz_work_folder_attach(run->work, run->alpha, run->stitch, err);
 }
 
 /* The stitching of one alpha. */
@@ -95,12 +95,14 @@ void qfz_run_close(qfz_run *run)
     *run = (qfz_run){0};
 }
 
-qfz_status qfz_run_open_alpha(qfz_run *run, const qfz_run *first, const qfz_setup *setup,
-                              qfz_error *err)
+qfz_status qfz_run_open_alpha(qfz_run *run, const qfz_run *first, int64_t alpha,
+                              const qfz_setup *setup, qfz_error *err)
 {
     *run = (qfz_run){.setup = setup,
                      .source = first->source,
                      .ranks = first->ranks,
+                     .work = first->work,
+                     .alpha = alpha,
                      .part = first->part,
                      .n_parts = first->n_parts,
                      .first_tile = first->first_tile,
@@ -108,7 +110,8 @@ qfz_status qfz_run_open_alpha(qfz_run *run, const qfz_run *first, const qfz_setu
                      .n_tiles = first->n_tiles,
                      .progress = first->progress};
     memcpy(run->folder, first->folder, sizeof run->folder);
-    return open_own_stitch(run, first->filter.stitch != NULL, err);
+    QFZ_TRY(open_own_stitch(run, first->filter.stitch != NULL, err));
+    return attach(run, err);
 }
 
 void qfz_run_close_alpha(qfz_run *run)

@@ -17,6 +17,8 @@ typedef struct qfz_run {
     const qfz_ranks *ranks;
     qfz_work_folder *work; /* NULL: none */
 
+    int64_t alpha; /* number of this run among those of several alphas, from 0 */
+
     int part, n_parts; /* this process's range of rows of tiles (tiling.h), part from 0 */
     int64_t first_tile, end_tile;
     int64_t n_tiles;   /* of the whole raster */
@@ -47,10 +49,10 @@ qfz_status qfz_run_open(qfz_run *run, const qfz_setup *setup, const qfz_ranks *r
                         qfz_error *err);
 void qfz_run_close(qfz_run *run); /* a run that is all 0 is allowed */
 
-/* Opens the run of another alpha of a job, whose first run is open.  The setup is that of the first
- * alpha, but for job and alpha_level.  It is closed before the first one. */
-qfz_status qfz_run_open_alpha(qfz_run *run, const qfz_run *first, const qfz_setup *setup,
-                              qfz_error *err);
+/* Opens run number `alpha` of a job of several alphas, whose first run is open.  The setup is that
+ * of the first alpha, but for job and alpha_level.  It is closed before the first one. */
+qfz_status qfz_run_open_alpha(qfz_run *run, const qfz_run *first, int64_t alpha,
+                              const qfz_setup *setup, qfz_error *err);
 void qfz_run_close_alpha(qfz_run *run);
 
 /* False for a process without tiles: there may be more parts than rows of tiles. */

@@ -41,19 +41,34 @@ static qfz_status end_here(qfz_run *run, const qfz_task_step *missing, int64_t t
 /* ------------------------------------------------------------------------------ for each alpha */
 /* The visits of a pass to one tile. */
 typedef struct visits {
+    qfz_tile_is_done_fn is_done;
     qfz_tile_visit_fn visit;
     qfz_outputs *outputs; /* of each alpha; NULL: not the last pass */
 } visits;
+
+static qfz_outputs *outputs_of(const visits *v, const qfz_run *run)
+{
+    return v->outputs ? &v->outputs[run->alpha] : NULL;
+}
+
+/* True if no alpha lacks this tile. */
+static bool is_done_for_all(qfz_run *first, int64_t tile, void *arg)
+{
+    const visits *const v = arg;
+    for (qfz_run *run = first; run; run = run->next_alpha)
+        if (!v->is_done(run, tile, outputs_of(v, run))) return false;
+    return true;
+}
 
 static qfz_status visit_alphas(qfz_run *first, qfz_thread_context *context, int64_t tile, void *arg,
                                qfz_error *err)
 {
     const visits *const v = arg;
     const qfz_image image = context->tile;
-    int64_t i = 0;
-    for (qfz_run *run = first; run; run = run->next_alpha, i++) {
-        if (first->next_alpha) QFZ_TRY(qfz_alphas_load(run, i, context, &image, err));
-        QFZ_TRY(v->visit(run, context, tile, v->outputs ? &v->outputs[i] : NULL, err));
+    for (qfz_run *run = first; run; run = run->next_alpha) {
+        if (v->is_done(run, tile, outputs_of(v, run))) continue;
+        if (first->next_alpha) QFZ_TRY(qfz_alphas_load(run, context, &image, err));
+        QFZ_TRY(v->visit(run, context, tile, outputs_of(v, run), err));
     }
     return QFZ_OK;
 }
@@ -62,9 +77,9 @@ static qfz_status visit_alphas(qfz_run *first, qfz_thread_context *context, int6
 static qfz_status do_step(const qfz_task_step *step, bool is_of_filter, qfz_run *first,
                           qfz_error *err)
 {
-    visits v = {.visit = step->visit};
+    visits v = {.is_done = step->is_done, .visit = step->visit};
     if (step->visit)
-        return qfz_tile_pass_run(first, step->share, step->is_done, visit_alphas, &v, err);
+        return qfz_tile_pass_run(first, step->share, is_done_for_all, visit_alphas, &v, err);
     if (is_of_filter) return step->together(first, step->share, err);
     const double share = step->share / (double)qfz_job_n_alphas(first->setup->job);
     for (qfz_run *run = first; run; run = run->next_alpha)
@@ -114,8 +129,7 @@ static qfz_status do_steps(const qfz_task_passes *passes, qfz_run *run, qfz_phas
 static bool is_resolved(qfz_run *run, int64_t tile, void *arg)
 {
     (void)run;
-    const visits *const v = arg;
-    return qfz_outputs_have(v->outputs, tile);
+    return qfz_outputs_have(arg, tile);
 }
 
 /* True if a process that was killed while it joined the parts has left them: complete, perhaps
@@ -163,11 +177,11 @@ static qfz_status open_outputs(const qfz_task_passes *passes, qfz_outputs *outpu
 static qfz_status resolve_into(const qfz_task_passes *passes, qfz_run *run, qfz_outputs *outputs,
                                int64_t n, bool *last, qfz_error *err)
 {
-    visits v = {.visit = passes->resolve, .outputs = outputs};
+    visits v = {.is_done = is_resolved, .visit = passes->resolve, .outputs = outputs};
     qfz_status st = open_outputs(passes, outputs, n, err);
     QFZ_TRY(qfz_ranks_agree(run->ranks, st, err));
     const bool was_open = outputs->type_is_open;
-    QFZ_TRY(qfz_tile_pass_run(run, passes->resolve_share, is_resolved, visit_alphas, &v, err));
+    QFZ_TRY(qfz_tile_pass_run(run, passes->resolve_share, is_done_for_all, visit_alphas, &v, err));
     QFZ_TRY(finish(run, outputs, n, last, err));
     if (was_open && *last) QFZ_TRY(settle_type(run, outputs, err));
     st = *last && run->ranks->rank == 0 ? qfz_outputs_join(outputs, n, err) : QFZ_OK;

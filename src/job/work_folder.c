@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "core/memory.h"
-#include "job/job_identity.h"
 #include "job/setup_memory.h"
 #include "job/work_files.h"
 
@@ -23,17 +22,15 @@ typedef struct journals {
     int64_t n_others;
 } journals;
 
-/* Before the names of the journals of each stitching. */
-static const char *const prefixes[QFZ_WORK_STITCHINGS] = {
-    [QFZ_WORK_TASK] = "", [QFZ_WORK_FILTER] = "filter-"};
-
 struct qfz_work_folder {
     const char *folder;
     const qfz_ranks *ranks;
     qfz_phase phase;
     int part, n_parts; /* part from 1; 0: phase stitch, which reads all parts */
-    journals stitchings[QFZ_WORK_STITCHINGS];
-    journals pixels;
+    int64_t n_alphas;
+    journals filter;
+    journals *alphas;       /* of the stitching of each alpha */
+    journals *pixels;       /* of the output of each alpha */
     qfz_work_others others; /* of phase ALL only */
     bool is_finishing;
     bool made_folder, made_job; /* by this process */
@@ -169,6 +166,13 @@ static qfz_status list_others(qfz_work_folder *work, qfz_error *err)
     return qfz_ranks_agree(work->ranks, st, err);
 }
 
+static qfz_status make_journals(qfz_work_folder *work, const qfz_job *job, qfz_error *err)
+{
+    work->n_alphas = qfz_job_n_alphas(job);
+    QFZ_TRY(QFZ_NEW_ZERO(&work->alphas, work->n_alphas, err));
+    return QFZ_NEW_ZERO(&work->pixels, work->n_alphas, err);
+}
+
 static void set_part(qfz_work_folder *work, const qfz_job *job)
 {
     work->phase = job->phase;
@@ -185,7 +189,9 @@ qfz_status qfz_work_folder_open(qfz_work_folder **out, qfz_setup *setup, const q
     if (st == QFZ_OK) {
         *work = (qfz_work_folder){.folder = setup->job->work, .ranks = ranks, .lock = -1};
         set_part(work, setup->job);
-        if (ranks->rank == 0) st = qfz_job_identity_make(&here, setup, source, work->n_parts, err);
+        st = make_journals(work, setup->job, err);
+        if (st == QFZ_OK && ranks->rank == 0)
+            st = qfz_job_identity_make(&here, setup, source, work->n_parts, err);
     }
     QFZ_TRY_OR(st, cleanup, qfz_ranks_agree(ranks, st, err));
     QFZ_TRY_OR(st, cleanup, enter_all(work, here, setup, err));
@@ -213,9 +219,13 @@ static void journals_close(journals *j)
 void qfz_work_folder_close(qfz_work_folder *work)
 {
     if (!work) return;
-    for (int i = 0; i < QFZ_WORK_STITCHINGS; i++)
-        journals_close(&work->stitchings[i]);
-    journals_close(&work->pixels);
+    journals_close(&work->filter);
+    for (int64_t i = 0; i < work->n_alphas; i++) {
+        if (work->alphas) journals_close(&work->alphas[i]);
+        if (work->pixels) journals_close(&work->pixels[i]);
+    }
+    free(work->alphas);
+    free(work->pixels);
     qfz_work_others_fini(&work->others);
     if (work->lock >= 0) (void)close(work->lock);
     free(work);
@@ -232,21 +242,37 @@ int qfz_work_folder_n_parts(const qfz_work_folder *work)
 }
 
 /* ------------------------------------------------------------------------------------- journals */
-/* The name of a part's journal; part 0: of phase stitch. */
-static qfz_status journal_path(const qfz_work_folder *work, qfz_work_stitching which,
-                               qfz_work_part part, char path[QFZ_WORK_PATH_BYTES], qfz_error *err)
+enum { PREFIX_BYTES = 32 };
+
+/* Before the names of the journals of a stitching, and of the output of an alpha. */
+static const char *prefix_of(int64_t which, char prefix[PREFIX_BYTES])
 {
-    if (part.part == 0)
-        return qfz_work_path(work->folder, path, err, "%sstitch.journal", prefixes[which]);
-    return qfz_work_path(work->folder, path, err, "%spart-%d-of-%d.journal", prefixes[which],
-                         part.part, part.n_parts);
+    (void)snprintf(prefix, PREFIX_BYTES, "alpha-%lld-", (long long)which + 1);
+    return which == QFZ_WORK_FILTER ? "filter-" : which == 0 ? "" : prefix;
 }
 
-static qfz_status pixels_path(const qfz_work_folder *work, qfz_work_part part,
+static journals *journals_of(qfz_work_folder *work, int64_t which)
+{
+    return which == QFZ_WORK_FILTER ? &work->filter : &work->alphas[which];
+}
+
+/* The name of a part's journal; part 0: of phase stitch. */
+static qfz_status journal_path(const qfz_work_folder *work, int64_t which, qfz_work_part part,
+                               char path[QFZ_WORK_PATH_BYTES], qfz_error *err)
+{
+    char text[PREFIX_BYTES];
+    const char *const prefix = prefix_of(which, text);
+    if (part.part == 0) return qfz_work_path(work->folder, path, err, "%sstitch.journal", prefix);
+    return qfz_work_path(work->folder, path, err, "%spart-%d-of-%d.journal", prefix, part.part,
+                         part.n_parts);
+}
+
+static qfz_status pixels_path(const qfz_work_folder *work, int64_t alpha, qfz_work_part part,
                               char path[QFZ_WORK_PATH_BYTES], qfz_error *err)
 {
-    return qfz_work_path(work->folder, path, err, "pixels-%d-of-%d.journal", part.part,
-                         part.n_parts);
+    char text[PREFIX_BYTES];
+    return qfz_work_path(work->folder, path, err, "%spixels-%d-of-%d.journal",
+                         prefix_of(alpha, text), part.part, part.n_parts);
 }
 
 /* Opens the journal of another process, if it exists, for reading; else *journal = NULL. */
@@ -261,33 +287,33 @@ static qfz_status open_other(journals *j, const char *path, qfz_journal **journa
 
 /* A process of a phase reads what other processes have completed.  Other processes that continue
  * the job in another number may have been killed, so their records are checked. */
-static qfz_status read_other(qfz_work_folder *work, qfz_work_stitching which, qfz_work_part part,
+static qfz_status read_other(qfz_work_folder *work, int64_t which, qfz_work_part part,
                              qfz_stitch *stitch, qfz_error *err)
 {
     char path[QFZ_WORK_PATH_BYTES];
     qfz_journal *journal;
     QFZ_TRY(journal_path(work, which, part, path, err));
-    QFZ_TRY(open_other(&work->stitchings[which], path, &journal, err));
+    QFZ_TRY(open_other(journals_of(work, which), path, &journal, err));
     if (!journal) return QFZ_OK;
     return qfz_stitch_attach(stitch, journal, work->phase == QFZ_PHASE_ALL, err);
 }
 
-static qfz_status read_other_numbers(qfz_work_folder *work, qfz_work_stitching which,
-                                     qfz_stitch *stitch, qfz_error *err)
+static qfz_status read_other_numbers(qfz_work_folder *work, int64_t which, qfz_stitch *stitch,
+                                     qfz_error *err)
 {
-    QFZ_TRY(QFZ_NEW_ZERO(&work->stitchings[which].others, work->others.n, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&journals_of(work, which)->others, work->others.n, err));
     for (int64_t i = 0; i < work->others.n; i++)
         QFZ_TRY(read_other(work, which, work->others.parts[i], stitch, err));
     qfz_stitch_forget_count(stitch);
     return QFZ_OK;
 }
 
-static qfz_status read_others(qfz_work_folder *work, qfz_work_stitching which, qfz_stitch *stitch,
+static qfz_status read_others(qfz_work_folder *work, int64_t which, qfz_stitch *stitch,
                               qfz_error *err)
 {
     const int n_parts = work->n_parts;
     if (work->phase == QFZ_PHASE_ALL) return read_other_numbers(work, which, stitch, err);
-    QFZ_TRY(QFZ_NEW_ZERO(&work->stitchings[which].others, n_parts, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&journals_of(work, which)->others, n_parts, err));
     if (work->phase != QFZ_PHASE_STITCH)
         return read_other(work, which, (qfz_work_part){0, n_parts}, stitch, err);
     for (int part = 1; part <= n_parts; part++)
@@ -295,10 +321,10 @@ static qfz_status read_others(qfz_work_folder *work, qfz_work_stitching which, q
     return QFZ_OK;
 }
 
-qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_work_stitching which,
-                                  qfz_stitch *stitch, qfz_error *err)
+qfz_status qfz_work_folder_attach(qfz_work_folder *work, int64_t which, qfz_stitch *stitch,
+                                  qfz_error *err)
 {
-    journals *const j = &work->stitchings[which];
+    journals *const j = journals_of(work, which);
     const qfz_work_part part = {work->phase == QFZ_PHASE_STITCH ? 0 : work->part, work->n_parts};
     char path[QFZ_WORK_PATH_BYTES];
     journals_close(j); /* of an attempt that had too little memory */
@@ -308,27 +334,36 @@ qfz_status qfz_work_folder_attach(qfz_work_folder *work, qfz_work_stitching whic
     return qfz_stitch_attach(stitch, j->own, true, err);
 }
 
-qfz_status qfz_work_folder_attach_output(qfz_work_folder *work, qfz_output_journal *output,
-                                         qfz_error *err)
+qfz_status qfz_work_folder_attach_output(qfz_work_folder *work, int64_t alpha,
+                                         qfz_output_journal *output, qfz_error *err)
 {
+    journals *const j = &work->pixels[alpha];
     char path[QFZ_WORK_PATH_BYTES];
-    QFZ_TRY(QFZ_NEW_ZERO(&work->pixels.others, work->others.n, err));
+    QFZ_TRY(QFZ_NEW_ZERO(&j->others, work->others.n, err));
     for (int64_t i = 0; i < work->others.n; i++) {
         qfz_journal *journal;
-        QFZ_TRY(pixels_path(work, work->others.parts[i], path, err));
-        QFZ_TRY(open_other(&work->pixels, path, &journal, err));
+        QFZ_TRY(pixels_path(work, alpha, work->others.parts[i], path, err));
+        QFZ_TRY(open_other(j, path, &journal, err));
         if (journal) QFZ_TRY(qfz_output_journal_attach(output, journal, err));
     }
-    QFZ_TRY(pixels_path(work, (qfz_work_part){work->part, work->n_parts}, path, err));
-    QFZ_TRY(qfz_journal_open(&work->pixels.own, path, true, err));
-    return qfz_output_journal_attach(output, work->pixels.own, err);
+    QFZ_TRY(pixels_path(work, alpha, (qfz_work_part){work->part, work->n_parts}, path, err));
+    QFZ_TRY(qfz_journal_open(&j->own, path, true, err));
+    return qfz_output_journal_attach(output, j->own, err);
+}
+
+static qfz_status sync_own(const journals *j, qfz_error *err)
+{
+    return j->own ? qfz_journal_sync(j->own, err) : QFZ_OK;
 }
 
 qfz_status qfz_work_folder_sync(qfz_work_folder *work, qfz_error *err)
 {
-    for (int i = 0; i < QFZ_WORK_STITCHINGS; i++)
-        if (work->stitchings[i].own) QFZ_TRY(qfz_journal_sync(work->stitchings[i].own, err));
-    return work->pixels.own ? qfz_journal_sync(work->pixels.own, err) : QFZ_OK;
+    QFZ_TRY(sync_own(&work->filter, err));
+    for (int64_t i = 0; i < work->n_alphas; i++) {
+        QFZ_TRY(sync_own(&work->alphas[i], err));
+        QFZ_TRY(sync_own(&work->pixels[i], err));
+    }
+    return QFZ_OK;
 }
 
 /* ------------------------------------------------------------------------------------------ end */
@@ -426,10 +461,24 @@ static void delete_temporary(const qfz_work_folder *work)
     if (folder) (void)closedir(folder);
 }
 
+static void delete_journals_of_alpha(const qfz_work_folder *work, int64_t alpha, qfz_work_part part)
+{
+    static const char *const names[] = {"pixels", "part"};
+    char prefix[PREFIX_BYTES], name[128];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        (void)snprintf(name, sizeof name, "%s%s-%d-of-%d.journal", prefix_of(alpha, prefix),
+                       names[i], part.part, part.n_parts);
+        qfz_work_file_delete(work->folder, name);
+    }
+}
+
+/* Those of the first alpha last: they show that there are others (work_others.h). */
 static void delete_journals(const qfz_work_folder *work, qfz_work_part part)
 {
     static const char *const names[][2] = {
-        {"pixels", "journal"}, {"filter-part", "journal"}, {"part", "journal"}, {"part", "done"}};
+        {"filter-part", "journal"}, {"pixels", "journal"}, {"part", "journal"}, {"part", "done"}};
+    for (int64_t i = work->n_alphas - 1; i > 0; i--)
+        delete_journals_of_alpha(work, i, part);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char name[128];
         (void)snprintf(name, sizeof name, "%s-%d-of-%d.%s", names[i][0], part.part, part.n_parts,
@@ -457,22 +506,22 @@ void qfz_work_folder_clean(qfz_work_folder *work)
     delete_rest(work);
 }
 
-static qfz_status write_done(const qfz_work_folder *work, const qfz_job *job,
+static qfz_status write_done(const qfz_work_folder *work, const qfz_outcome *list,
                              const qfz_report *report, qfz_error *err)
 {
     char *text = NULL;
-    QFZ_TRY(qfz_job_identity_of_outputs(&text, job, report, err));
+    QFZ_TRY(qfz_job_identity_of_outputs(&text, list, work->n_alphas, report, err));
     const qfz_status st = qfz_work_file_write(work->folder, "done", text, NULL, err);
     free(text);
     return st;
 }
 
-qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_report *report,
+qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_outcome *list, qfz_report *report,
                                qfz_error *err)
 {
     qfz_status st = QFZ_OK;
     if (work->phase == QFZ_PHASE_RESOLVE) QFZ_TRY(add_pixels(work, &report->pixels, err));
-    if (work->ranks->rank == 0) st = write_done(work, job, report, err);
+    if (work->ranks->rank == 0) st = write_done(work, list, report, err);
     QFZ_TRY(qfz_ranks_agree(work->ranks, st, err));
     const bool all = work->phase != QFZ_PHASE_ALL;
     for (int part = all ? 1 : work->part; part <= (all ? work->n_parts : work->part); part++)
@@ -481,19 +530,16 @@ qfz_status qfz_work_folder_end(qfz_work_folder *work, const qfz_job *job, qfz_re
     return QFZ_OK;
 }
 
-bool qfz_work_folder_is_done(const qfz_work_folder *work, const qfz_job *job, qfz_report *report)
+bool qfz_work_folder_is_done(const qfz_work_folder *work, qfz_outcome *list, qfz_report *report)
 {
+    const int64_t n = work->n_alphas;
     char *text = NULL, *now = NULL;
-    unsigned long long regions = 0, pixels = 0, wide = 0;
-    double alpha = 0;
+    qfz_report then = {0};
     qfz_error ignored = {.status = QFZ_OK};
-    bool done = qfz_work_file_read(work->folder, "done", &text, &ignored) == QFZ_OK && text &&
-                sscanf(text, "regions %llu pixels %llu wide %llu alpha %lf", &regions, &pixels,
-                       &wide, &alpha) == 4;
-    const qfz_report then = {
-        .regions = regions, .pixels = pixels, .wide_pixels = wide, .alpha = alpha};
-    done = done && qfz_job_identity_of_outputs(&now, job, &then, &ignored) == QFZ_OK &&
-           strcmp(now, text) == 0;
+    const bool done = qfz_work_file_read(work->folder, "done", &text, &ignored) == QFZ_OK && text &&
+                      qfz_job_identity_read_counts(text, list, n, &then) &&
+                      qfz_job_identity_of_outputs(&now, list, n, &then, &ignored) == QFZ_OK &&
+                      strcmp(now, text) == 0;
     free(now);
     free(text);
     if (done) *report = then;

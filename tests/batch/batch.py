@@ -253,6 +253,16 @@ TARGETS = {
                          "{stem}.fgb"], ["{stem}.fgb"]),
 }
 
+# Tasks of several alphas, which have no phases either; each alpha has journals of its own.
+LISTS = {
+    "list": (["label", "--alpha", "1,3,8", "--regions", "{stem}_{alpha}.csv"],
+             ["{stem}_1.csv", "{stem}_3.tif", "{stem}_3.csv", "{stem}_8.tif", "{stem}_8.csv"]),
+    "filtered list of simplify": (
+        ["simplify", "--alpha", "8,2", "--omega", "6", "--min-area", "9", "--connectivity", "8", "--labels",
+         "{stem}_labels{alpha}.tif", "--polygons", "{stem}_{alpha}.fgb"],
+        ["{stem}_2.tif", "{stem}_labels8.tif", "{stem}_labels2.tif", "{stem}_8.fgb", "{stem}_2.fgb"]),
+}
+
 # The hierarchy, whose rows are edges of the raster's minimum spanning forest.
 TREES = {
     "tree": (["tree"], ["{stem}_tree.csv"]),
@@ -261,7 +271,17 @@ TREES = {
 }
 
 
+def command_of_list(qfz, task, src, stem, *options):
+    words, extra = LISTS[task]
+    words = [word.replace("{stem}", stem) for word in words]
+    first = words[words.index("--alpha") + 1].split(",")[0]
+    outputs = [f"{stem}_{first}.tif"] + [name.replace("{stem}", stem) for name in extra]
+    return [qfz, words[0], "-q", *words[1:], *options, src, stem + "_{alpha}.tif"], outputs
+
+
 def command(qfz, task, src, stem, extension, *options):
+    if task in LISTS:
+        return command_of_list(qfz, task, src, stem, *options)
     words, extra = {**TASKS, **FILTERED, **EDGES, **ZONES, **MAPS, **TARGETS, **TREES}[task]
     words = [word.format(stem=stem).replace("_labels.tif", "_labels" + extension)
              for word in words]

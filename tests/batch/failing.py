@@ -58,6 +58,7 @@ ALONE = {
               ["o.tif"]),
     "saliency": (["saliency", *ENGINE, "--work", "w", "../src.tif", "o.tif"], ["o.tif"]),
     "target": (["label", *ENGINE, "--regions-target", "100", "--work", "w", "../src.tif", "o.tif"], ["o.tif"]),
+    "list": (["label", *ENGINE, "--alpha", "1,3", "--work", "w", "../src.tif", "o{alpha}.tif"], ["o1.tif", "o3.tif"]),
     "cut": (["cut", *ENGINE, "--alpha", "1", "../saliency.tif", "o.tif"], ["o.tif"]),
     "regions": (["regions", *COMMON, "--stats", "../src.tif", "--table", "t.csv", "--neighbours",
                  "n.csv", "../labels.tif"], ["t.csv", "n.csv"]),

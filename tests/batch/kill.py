@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 
-from batch import (FILTERED, MAPS, TARGETS, TASKS, TREES, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
+from batch import (FILTERED, LISTS, MAPS, TARGETS, TASKS, TREES, Test, command, content, kill_job, need, on_ranks, patches, ranks_of, run,
                    start, write_raster)
 
 need("gdal_translate", "gdalinfo", "ogr2ogr")
@@ -118,8 +118,8 @@ def other_version():
 
 
 WAYS = (by_ranks, by_other_ranks) if RANKS else (single, in_phases)
-kinds = [(name, way) for name in (*TASKS, *FILTERED, *MAPS, *TREES, *TARGETS) for way in WAYS
-         if name not in TARGETS or way != in_phases]
+kinds = [(name, way) for name in (*TASKS, *FILTERED, *MAPS, *TREES, *TARGETS, *LISTS) for way in WAYS
+         if name not in (*TARGETS, *LISTS) or way != in_phases]
 wanted = {task: reference(task) for task in dict(kinds)}
 done = dict.fromkeys((way.__name__ for _, way in kinds), 0)
 for turn in range(100):

@@ -85,6 +85,12 @@ has ranks=5 ranks_per_node=1 tiles_per_rank=3
 run "$qfz" info --tile 1 --ranks 5 "$T/in.tif"
 checks=$((checks + 1))
 if ! grep -q 'only 2 ranks get tiles' "$T/stdout"; then wrong "info says nothing of idle ranks"; fi
+# A work folder holds the outputs of all alphas, which the plan counted once.
+what="info of several alphas"
+run "$qfz" info --json --tile 1 --distance linf --alpha 1 "$T/in.tif"
+one=$(sed -n 's/^ *"work_bytes": \([0-9]*\),$/\1/p' "$T/stdout")
+run "$qfz" info --json --tile 1 --distance linf --alpha 1,2,3 "$T/in.tif"
+has work_bytes=$((3 * one))
 what="info of a quicklook"
 run "$qfz" info --json --quicklook q.png "$T/in.tif" out.tif
 has "outputs" picture_bytes picture_seconds attributes_bytes=0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 65 combinations of layouts of rasters and jobs and
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 66 combinations of layouts of rasters and jobs and
 four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
 passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area, nor components longer than wide, for the area filter and for omega,
@@ -7,6 +7,7 @@ nor the areas of many rows and the runs of many chains of polygons, nor the tabl
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,8 @@ JOBS = {
     "table": ["label", *ALPHA, "--overwrite", "--regions", "out.gpkg", "SRC", "out.tif"],
     "alphas": ["label", "--alpha", "1,3,5,10,20", "--tile", 50, "--overwrite", "--regions", "out{alpha}.csv", "SRC",
                "out{alpha}.tif"],
+    "kept": ["label", "--alpha", "1,3,5,10,20", "--tile", 50, "--overwrite", "--work", "work", "--regions", "out{alpha}.csv",
+             "SRC", "out{alpha}.tif"],
     "50": ["label", *ALPHA, "--tile", 50, "--overwrite", "SRC", "out.tif"],
     "1500": ["label", *ALPHA, "--tile", 1500, "--overwrite", "SRC", "out.tif"],
     "simplify": ["simplify", *ALPHA, "--omega", 9, "--overwrite", "SRC", "out.tif"],
@@ -86,7 +89,7 @@ CELLS = [(layout, job) for layout, jobs in {
     "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet", "heavy": "values masked means",
     "tiles": "alpha area large tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
     "planes": "label simplify", "floats": "alpha area branches", "wide": "label saliency", "tall": "label simplify",
-    "column": "count curve least borders", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "bowl": "rows long spans", "pair": "alphas",
+    "column": "count curve least borders", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "bowl": "rows long spans", "pair": "alphas kept",
 }.items() for job in jobs.split()]
 
 
@@ -135,6 +138,7 @@ def make(layout):
 
 def run(words, limit):
     """Exit status, peak in bytes, what it said."""
+    shutil.rmtree("work", ignore_errors=True)
     command = [QFZ, *map(str, words), "-q", "-j", "2", "--memory", f"{limit}MB"]
     if words[0] != "regions":
         command += ["--engine", "cpu"]

@@ -8,7 +8,7 @@
 
 #include "files.h"
 
-enum { JOB_SIDE = 23, JOB_BANDS = 3, JOB_NAMES = 64 };
+enum { JOB_SIDE = 23, JOB_BANDS = 3, JOB_NAMES = 64, JOB_ALPHAS = 3 };
 
 /* The outputs of one run, in a folder of its own: their names are the names of layers, too. */
 typedef struct job_outputs {
@@ -20,7 +20,7 @@ typedef struct job_case {
     raster r;
     oracle *o;
     char src[PATH_ROOM], mask[PATH_ROOM], made[PATH_ROOM], work[PATH_ROOM];
-    double omega[JOB_BANDS];
+    double omega[JOB_BANDS], alphas[JOB_ALPHAS];
     qfz_job base; /* without names of outputs */
     bool has_table, has_pairs, has_colors, has_quicklook, has_polygons;
 } job_case;
@@ -155,6 +155,22 @@ __attribute__((unused)) static void job_choose_target(job_case *p)
     p->base.regions_target = n > 0 ? n : 1;
 }
 
+/* May replace alpha by a list, for a job without phases. */
+__attribute__((unused)) static void job_choose_alphas(job_case *p)
+{
+    qfz_criterion *const m = &p->base.criterion;
+    int64_t n = 0;
+    if (p->base.task == QFZ_FOREST || !m->has_alpha || !check_chance(50)) return;
+    for (int i = 0; i < JOB_ALPHAS; i++) {
+        p->alphas[n++] = i == 0 ? m->alpha : raster_alpha(p->o, &p->r);
+        for (int64_t j = 0; j < n - 1; j++)
+            if (p->alphas[j] == p->alphas[n - 1]) n--; /* each once */
+    }
+    m->has_alpha = false;
+    p->base.alphas = p->alphas;
+    p->base.n_alphas = n;
+}
+
 static inline void job_vary(qfz_job *job)
 {
     static const int32_t tiles[] = {1, 2, 3, 5, 7, 16};
@@ -179,31 +195,58 @@ static inline bool job_has_parts(const qfz_job *job, int n_parts)
 static inline void job_name_outputs(const job_case *p, qfz_job *job, job_outputs *out,
                                     const char *folder, const char *extension)
 {
+    const char *const alpha = job->n_alphas > 0 ? "{alpha}" : "";
     char name[32];
     if (job_makes_files) files_must(mkdir(scratch(folder), 0777) == 0);
-    snprintf(name, sizeof name, "dst.%s", extension);
+    snprintf(name, sizeof name, "dst%s.%s", alpha, extension);
     if (job->task != QFZ_REGIONS) job->dst = job_name_in(out->dst, folder, name);
-    snprintf(name, sizeof name, "labels.%s", extension);
+    snprintf(name, sizeof name, "labels%s.%s", alpha, extension);
     if (job->task == QFZ_SIMPLIFY) job->labels = job_name_in(out->labels, folder, name);
     if (job->task == QFZ_FOREST) job->forest = job_name_in(out->forest, folder, "tree.csv");
-    if (p->has_table) job->regions = job_name_in(out->regions, folder, "table.csv");
-    if (p->has_pairs) job->neighbours = job_name_in(out->pairs, folder, "pairs.csv");
-    if (p->has_colors) job->colors = job_name_in(out->colors, folder, "colors.tif");
-    if (p->has_quicklook) job->quicklook = job_name_in(out->quicklook, folder, "look.png");
-    if (p->has_polygons) job->polygons = job_name_in(out->polygons, folder, "polygons.fgb");
+    const struct {
+        bool is_wanted;
+        const char **place;
+        char *room;
+        const char *stem, *extension;
+    } others[] = {{p->has_table, &job->regions, out->regions, "table", "csv"},
+                  {p->has_pairs, &job->neighbours, out->pairs, "pairs", "csv"},
+                  {p->has_colors, &job->colors, out->colors, "colors", "tif"},
+                  {p->has_quicklook, &job->quicklook, out->quicklook, "look", "png"},
+                  {p->has_polygons, &job->polygons, out->polygons, "polygons", "fgb"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(name, sizeof name, "%s%s.%s", others[i].stem, alpha, others[i].extension);
+        if (others[i].is_wanted) *others[i].place = job_name_in(others[i].room, folder, name);
+    }
 }
 
 /* ---- Comparison. */
 
-static inline void job_same_bytes(const char *a, const char *b)
+/* The name of an output of this alpha. */
+static inline const char *job_named(char path[PATH_ROOM], const char *name, double alpha)
 {
-    if (a && b) CHECK(files_are_same(a, b), "%s differs", b);
+    const char *const place = strstr(name, "{alpha}");
+    char digits[32];
+    if (!place) return name;
+    snprintf(digits, sizeof digits, "%.15g", alpha);
+    if (strtod(digits, NULL) != alpha) snprintf(digits, sizeof digits, "%.17g", alpha);
+    snprintf(path, PATH_ROOM, "%.*s%s%s", (int)(place - name), name, digits, place + 7);
+    return path;
 }
 
-static inline void job_same_pixels(const char *a, const char *b)
+static inline void job_same_bytes(const char *name_a, const char *name_b, double alpha)
 {
+    static char path_a[PATH_ROOM], path_b[PATH_ROOM];
+    if (!name_a || !name_b) return;
+    const char *const b = job_named(path_b, name_b, alpha);
+    CHECK(files_are_same(job_named(path_a, name_a, alpha), b), "%s differs", b);
+}
+
+static inline void job_same_pixels(const char *name_a, const char *name_b, double alpha)
+{
+    static char path_a[PATH_ROOM], path_b[PATH_ROOM];
     grid x, y;
-    if (!a || !b || !grid_read(&x, a)) return;
+    if (!name_a || !name_b || !grid_read(&x, job_named(path_a, name_a, alpha))) return;
+    const char *const b = job_named(path_b, name_b, alpha);
     if (grid_read(&y, b)) {
         bool same = x.h == y.h && x.w == y.w && x.n_bands == y.n_bands && x.type == y.type;
         for (int64_t i = 0; same && i < x.h * x.w * x.n_bands; i++)
@@ -216,14 +259,18 @@ static inline void job_same_pixels(const char *a, const char *b)
 
 static inline void job_same_outputs(const qfz_job *a, const qfz_job *b)
 {
-    job_same_pixels(a->dst, b->dst);
-    job_same_pixels(a->labels, b->labels);
-    job_same_pixels(a->colors, b->colors);
-    job_same_bytes(a->regions, b->regions);
-    job_same_bytes(a->neighbours, b->neighbours);
-    job_same_bytes(a->quicklook, b->quicklook);
-    job_same_bytes(a->polygons, b->polygons);
-    job_same_bytes(a->forest, b->forest);
+    const int64_t n = a->n_alphas > 0 ? a->n_alphas : 1;
+    for (int64_t i = 0; i < n; i++) {
+        const double alpha = a->n_alphas > 0 ? a->alphas[i] : 0;
+        job_same_pixels(a->dst, b->dst, alpha);
+        job_same_pixels(a->labels, b->labels, alpha);
+        job_same_pixels(a->colors, b->colors, alpha);
+        job_same_bytes(a->regions, b->regions, alpha);
+        job_same_bytes(a->neighbours, b->neighbours, alpha);
+        job_same_bytes(a->quicklook, b->quicklook, alpha);
+        job_same_bytes(a->polygons, b->polygons, alpha);
+        job_same_bytes(a->forest, b->forest, alpha);
+    }
 }
 
 /* Nothing temporary is left: hidden names, or more than two files in the folder of the work. */

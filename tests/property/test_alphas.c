@@ -276,7 +276,8 @@ static void bad_jobs(const qfz_job *good)
     refuses(job, "qfz curve");
     job = *good;
     job.work = scratch("work");
-    refuses(job, "no journal");
+    job.phase = QFZ_PHASE_STITCH;
+    refuses(job, "no phases");
     job = *good;
     job.regions_target = 3;
     refuses(job, "a largest number of regions");

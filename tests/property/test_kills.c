@@ -17,6 +17,7 @@ typedef struct outcome {
     qfz_status status;
     qfz_report report;
     double seconds;
+    uint64_t alpha_regions[JOB_ALPHAS];
     char message[1024];
 } outcome;
 
@@ -40,7 +41,9 @@ static void run_and_tell(const qfz_job *job, int to)
 {
     outcome found = {.report = qfz_report_default()};
     qfz_error err = {0};
-    found.status = qfz_job_run(job, &found.report, &err);
+    qfz_job own = *job;
+    own.alpha_regions = found.alpha_regions;
+    found.status = qfz_job_run(&own, &found.report, &err);
     snprintf(found.message, sizeof found.message, "%s", err.message);
     const bool told = write(to, &found, sizeof found) == (ssize_t)sizeof found;
     _exit(told ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -138,6 +141,9 @@ static void compare(const job_case *p, const qfz_job *whole, qfz_job job, int n_
           end.report.regions, end.report.pixels, one.report.regions, one.report.pixels);
     CHECK(one.report.alpha == end.report.alpha, "alpha %g, not %g", end.report.alpha,
           one.report.alpha);
+    for (int64_t i = 0; i < job.n_alphas; i++)
+        CHECK(one.alpha_regions[i] == end.alpha_regions[i], "%d regions at alpha %g, not %d",
+              (int)end.alpha_regions[i], job.alphas[i], (int)one.alpha_regions[i]);
     job_same_outputs(whole, &job);
     job_none_left(scratch("killed"), JOB_NAMES);
     job_none_left(p->work, 2);
@@ -152,6 +158,7 @@ static void one_case(int64_t number)
     const bool is_made = job_case_make(&p, run_alone);
     const int n_parts = (int)check_pick(4); /* 0: one process, resumed */
     if (n_parts == 0) job_choose_target(&p);
+    if (n_parts == 0) job_choose_alphas(&p);
     qfz_job a = p.base, b = p.base;
     job_vary(&a);
     job_name_outputs(&p, &a, &whole, "whole", "tif");

@@ -54,6 +54,9 @@ static void compare(const job_case *p, const qfz_job *whole, const qfz_report *o
           "%" PRIu64 " regions of %" PRIu64 " pixels on %d ranks, not %" PRIu64 " of %" PRIu64,
           many->regions, many->pixels, ranks.n, one->regions, one->pixels);
     CHECK(one->alpha == many->alpha, "alpha %g, not %g", many->alpha, one->alpha);
+    for (int64_t i = 0; i < whole->n_alphas; i++)
+        CHECK(whole->alpha_regions[i] == parts->alpha_regions[i], "%d regions at alpha %g, not %d",
+              (int)parts->alpha_regions[i], whole->alphas[i], (int)whole->alpha_regions[i]);
     job_same_outputs(whole, parts);
     job_none_left(scratch("parts"), JOB_NAMES);
     if (access(p->work, F_OK) == 0) job_none_left(p->work, 2);
@@ -79,7 +82,11 @@ static void one_case(int64_t number)
     check_case(number, "making it");
     const bool is_made = job_case_make(&p, run_first);
     job_choose_target(&p);
+    job_choose_alphas(&p);
     qfz_job a = p.base, b = p.base;
+    uint64_t of_one[JOB_ALPHAS], of_many[JOB_ALPHAS];
+    a.alpha_regions = of_one;
+    b.alpha_regions = of_many;
     const bool has_parts = job_has_parts(&b, ranks.n);
     job_name_outputs(&p, &a, &whole, "whole", "tif");
     b.merge = has_parts && check_chance(50);
