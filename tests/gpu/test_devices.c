@@ -374,6 +374,26 @@ static void falls_back_when_memory_never_suffices(void)
     sim_fail_allocation(0, 0);
 }
 
+/* Where no device has memory, the CPU engine does the work of all alphas, in other tiles: the
+ * second alpha kept the engine and the tiles of the device. */
+static void falls_back_for_all_alphas(void)
+{
+    static const double alphas[] = {1, 0};
+    qfz_job job = job_of(QFZ_LABEL, "in.tif", 0, QFZ_ENGINE_AUTO, scratch("several_{alpha}.tif"));
+    qfz_report report = qfz_report_default();
+    qfz_error err = {0};
+    job.alphas = alphas;
+    job.n_alphas = 2;
+    job.gpu_memory_bytes = 150000;
+    check_describe("every allocation of several alphas fails");
+    sim_fail_allocation(1, 1);
+    const qfz_status st = qfz_job_run(&job, &report, &err);
+    sim_fail_allocation(0, 0);
+    if (!CHECK(st == QFZ_OK, "status %d: %s", (int)st, err.message)) return;
+    CHECK(!strcmp(report.engine, "cpu"), "by %s", report.engine);
+    CHECK(same_pixels(scratch("several_0.tif"), scratch("cpu.tif")), "pixels differ at alpha 0");
+}
+
 /* A job uses less memory than the whole raster in one tile would, and allocates all of its memory
  * before the first tile. */
 static void keeps_to_its_memory(void)
@@ -667,6 +687,7 @@ int main(int argc, char **argv)
     shrinks_when_memory_runs_out();
     gives_trees_the_memory_they_take();
     falls_back_when_memory_never_suffices();
+    falls_back_for_all_alphas();
     keeps_to_its_memory();
     takes_what_is_written();
     knows_what_a_device_can_do();
