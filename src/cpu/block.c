@@ -123,25 +123,10 @@ static void fetch_row(const view *b, int64_t y)
     if (image->valid) qfz_fetch(image->valid + p, n);
 }
 
-/* Sets the levels of columns and rows without pixels, if any: they decide nothing, but vectors
- * compute with them. */
-static void clear_missing(const view *b, int64_t y, square_row *row)
-{
-    uint32_t *const levels[QFZ_EDGE_KINDS] = {row->h, row->v, row->fall, row->rise};
-    const int64_t end = b->x_last - b->box.x0 + 1;
-    if (y + 1 == b->image->h) memset(row, 0, offsetof(square_row, key));
-    for (int kind = 0; kind < QFZ_EDGE_KINDS; kind++) {
-        levels[kind][0] = 0;
-        for (int64_t i = end; i < ROW; i++)
-            levels[kind][i] = 0;
-    }
-}
-
 /* Fills a row of squares, except drop, which depends on the levels of the row below. */
 static void fill_row(const view *b, int64_t y, square_row *row)
 {
     fetch_row(b, y + QFZ_FETCH_ROWS);
-    clear_missing(b, y, row);
     horizontal_levels(b, y, row);
     if (y + 1 < b->image->h) downward_levels(b, y, row);
     set_existing(b, y, row);
@@ -334,7 +319,7 @@ static void find_edges(const view *b)
     square_row *const rows = b->s->rows;
     square_row *above = &rows[0], *row = &rows[1], *below = &rows[2];
     uint8_t keep[ROW];
-    memset(above->drop, 0, sizeof above->drop);
+    memset(rows, 0, sizeof b->s->rows); /* vectors read levels of edges that do not exist, too */
     fill_row(b, b->box.y0, row);
     if (b->box.y0 > 0) {
         fill_row(b, b->box.y0 - 1, above);
@@ -345,11 +330,10 @@ static void find_edges(const view *b)
     }
     if (b->lightest) qfz_lightest_choose(b->lightest, 0, above, row);
     for (int64_t y = b->box.y0; y < b->box.y1; y++) {
-        const bool has_below = y + 1 < b->image->h;
-        if (has_below) fill_row(b, y + 1, below);
+        if (y + 1 < b->image->h) fill_row(b, y + 1, below);
         if (b->lightest && y + 1 < b->box.y1)
             qfz_lightest_choose(b->lightest, y + 1 - b->box.y0, row, below);
-        thin_row(b, row, has_below ? below : row); /* the last row has no squares */
+        thin_row(b, row, below);
         keep_of_row(b, above, row, keep);
         add_row(b, y, row, keep);
         square_row *const free_row = above;
