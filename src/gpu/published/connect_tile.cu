@@ -145,6 +145,7 @@ qfz_status qfz_connect_ring(qfz_gpu *gpu, const qfz_connect_tree *tree, uint32_t
     int out = 0;
     QFZ_TRY(qfz_gpu_fill(gpu, d_rep, 0xff, tree->n_nodes));
     QFZ_TRY(qfz_gpu_fill(gpu, room->keys[0], 0xff, n_ring));
+    QFZ_TRY(qfz_gpu_fill(gpu, room->u[0], 0xff, n_ring));
     QFZ_TRY(qfz_gpu_fill(gpu, d_n, 0, 1));
     QFZ_TRY(qfz_connect_launch(gpu, k_choose_reps, n_ring, *tree, n_ring, d_rep));
     QFZ_TRY(qfz_connect_launch(gpu, k_find_links, n_ring, *tree, n_ring, d_rep, room->keys[0],
