@@ -553,6 +553,26 @@ static void small_raster(qfz_gpu *gpu, qfz_type type, int connectivity, bool in_
     if (in_tiles) check_tiles(gpu, &image, &rule, H, W / 2);
 }
 
+/* Three bands with a little noise, of which one, the other two, or none can be too wide: what a
+ * block does for a band must have ended before the next one. */
+static void small_bands(qfz_gpu *gpu)
+{
+    enum { H = 20, W = 66, BANDS = 3 };
+    static const double limits[][BANDS] = {
+        {INFINITY, 5, INFINITY}, {5, INFINITY, 4}, {INFINITY, INFINITY, INFINITY}};
+    std::vector<uint16_t> px(BANDS * H * W);
+    check_case(0, "three bands");
+    for (size_t i = 0; i < px.size(); i++)
+        px[i] = (uint16_t)(i % W / 23 * 5 + check_pick(4));
+    qfz_image image = image_of(QFZ_U16, H, W, px.data());
+    image.n_bands = BANDS;
+    for (const double(&omega)[BANDS] : limits) {
+        qfz_rule rule = rule_of(QFZ_U16, 4, omega);
+        rule.n_bands = BANDS;
+        check_alone(gpu, &image, &rule);
+    }
+}
+
 /* Small cases for tools that slow kernels down ten thousandfold: every kernel, for each width of
  * levels. */
 static void small_rasters(qfz_gpu *gpu)
@@ -563,6 +583,7 @@ static void small_rasters(qfz_gpu *gpu)
         small_raster<float>(gpu, QFZ_F32, connectivity, connectivity == 4);
     }
     greatest_level(gpu, INFINITY, UINT32_MAX, false);
+    small_bands(gpu);
 }
 
 /* PROGRAM SEED 0: small cases only. */

@@ -172,9 +172,9 @@ template <typename VALUE> QFZ_DEVICE void gather(omega_work<VALUE> &w, int band)
     EACH_COMPONENT(w, c) w.m.range[c] = make_uint2(QFZ_NONE, 0);
     for (uint32_t v = threadIdx.x; v < QFZ_VERTICES; v += THREADS)
         w.m.own[v] = make_uint2(QFZ_NONE, 0);
-    if (threadIdx.x == 0) w.m.n_wide = 0;
     value_io<VALUE>::load(w, band);
     __syncthreads();
+    if (threadIdx.x == 0) w.m.n_wide = 0; /* that of the band before has been read by now */
     QFZ_EACH (k, EACH)
         extend(&w.m.range[w.px.up(k)], value_range(w, k));
     __syncthreads();
