@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "curve_print.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -56,12 +57,14 @@ void curve_print_text(FILE *out, const qfz_curve *curve)
     (void)fputc('\n', out);
     print_powers_of_ten(out, curve);
     if (isinf(curve->exact_below)) return;
-    char digits[JSON_DIGITS];
+    char from[sizeof "From alpha  on" + JSON_DIGITS] = "Above alpha 0", digits[JSON_DIGITS];
     json_digits(digits, curve->exact_below);
+    if (curve->exact_below >= (double)FLT_MIN)
+        (void)snprintf(from, sizeof from, "From alpha %s on", digits);
     (void)fprintf(out,
-                  "\nFrom alpha %s on, neighbouring levels share a row: the numbers are exact at "
-                  "the alphas printed, which are not always the least ones.\n",
-                  digits);
+                  "\n%s, neighbouring levels share a row: the numbers are exact at the alphas "
+                  "printed, which are not always the least ones.\n",
+                  from);
 }
 
 void curve_print_csv(FILE *out, const qfz_curve *curve)

@@ -2,6 +2,7 @@
 /* main.c - qfz: selects the command by the first word. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -66,6 +67,18 @@ static void keep_memory(void)
 #endif
 }
 
+/* A job of a hundred alphas with --work keeps two journals open for each, and a mosaic its parts,
+ * of 1024 files that most shells permit at first.  Not more than is quick to close one by one, as
+ * libraries do that start a process. */
+static void allow_files(void)
+{
+    const rlim_t enough = 65536;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= enough) return;
+    limit.rlim_cur = limit.rlim_max < enough ? limit.rlim_max : enough;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* Functions in this section run before the libraries initialise themselves. */
 #ifdef __ELF__
 __attribute__((section(".preinit_array"),
@@ -77,6 +90,7 @@ int main(int argc, char **argv)
 {
     signals_install();
     keep_memory();
+    allow_files();
     const bool alone = argc > 1 && command_find(argv[1]) == &run_command;
     if (!alone && !command_join()) return EXIT_FAILED;
     const int status = run_qfz(argc, argv);

@@ -39,7 +39,7 @@ void qfz_raster_set_cache(const char *const *config, int64_t cache_bytes)
 static void set_pool(void)
 {
     static const char key[] = "GDAL_MAX_DATASET_POOL_SIZE";
-    enum { FILES_MAX = 1000 };
+    enum { FILES_MAX = 512 };
     struct rlimit limit;
     char text[16];
     if (CPLGetConfigOption(key, NULL) || getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

@@ -179,7 +179,21 @@ def not_read_again(kind, want, what):
     os.utime("src.tif", ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 
+def more_files_than_shells_permit():
+    """Forty alphas keep eighty journals open."""
+    alphas = ",".join(map(str, range(1, 41)))
+    words = ["sh", "-c", 'ulimit -S -n 64; exec "$@"', "sh", test.qfz, "label", "-q", "--work", "work", "--alpha", alphas,
+             "src.tif", "many_{alpha}.tif"]
+    status, _, errors = run(words)
+    test.check(status == 0, f"forty alphas: {status}: {errors}")
+
+
+if not RANKS:
+    more_files_than_shells_permit()
+# Ranks of cut differ from those of label in what they read alone.
 for title, each in KINDS.items():
+    if RANKS and "cut" in title:
+        continue
     whole = "whole_" + title.replace(" ", "_")
     code, text, errors = run(each.command(whole))
     if not test.check(code == 0, f"{title}: {errors}"):
