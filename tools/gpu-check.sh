@@ -80,7 +80,8 @@ pieces_of() { # PROGRAM
     gpu_filter) printf '%s\n' '1 1' '1 2 1' '1 3 2' ;;
     gpu_saliency_type | gpu_joins) echo '1 2' ;;
     gpu_alphas) echo '1 1' ;;
-    gpu_filter_blocks | gpu_edges) printf '%s\n' '1 1' '1 2 1' ;;
+    gpu_filter_blocks) printf '%s\n' '1 0' '1 2 1' ;;
+    gpu_edges) printf '%s\n' '1 1' '1 2 1' ;;
     gpu_tree) echo '1 24' ;;
     gpu_union_find) echo '1 100' ;;
     *) echo 1 ;;

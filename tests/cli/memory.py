@@ -33,7 +33,7 @@ LAYOUTS = {  # width, height, bands, type, options
     "tall": (150, 40000, 1, "int32", ["BLOCKYSIZE=8"]),
     "column": (1, 4000000, 1, "uint8", ["BLOCKYSIZE=65536"]),
     "pair": (2, 500000, 1, "uint8", ["BLOCKYSIZE=65536"]),
-    "line": (4000000, 1, 1, "uint8", []),
+    "line": (2000000, 1, 1, "uint8", []),
     "narrow": (4000000, 1, 1, "uint8", [*TILED, "COMPRESS=DEFLATE"]),
     "noise": (1800, 1800, 3, "uint16", [*TILED, "COMPRESS=DEFLATE"]),
     "slopes": (2500, 2500, 1, "float32", TILED),
@@ -87,7 +87,7 @@ JOBS = {
 }
 CELLS = [(layout, job) for layout, jobs in {
     "rows": "label count saliency regions packed shapes overviews", "strips": "label simplify saliency curve cut", "whole": "label simplify strip sheet", "heavy": "values masked means",
-    "tiles": "alpha area large tree table near columns overviews look cog codec", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours",
+    "tiles": "alpha area large tree table near columns overviews look cog", "small": "label saliency 50", "rgb": "alpha simplify 1500 outlines columns contours codec",
     "planes": "label simplify", "floats": "alpha area branches", "wide": "label saliency", "tall": "label simplify",
     "column": "count curve least borders", "line": "label strip raw", "narrow": "label least", "noise": "mixed cog large", "slopes": "large", "bowl": "rows long spans", "pair": "alphas kept",
 }.items() for job in jobs.split()]
@@ -173,13 +173,16 @@ def check(layout, job, table):
     words = prepare(layout, job)
     failed = []
     row = []
+    held = {}  # by the least limit that a refused job named
     for limit in LIMITS:
         status, peak, said = run(words, limit)
         least = re.search(r"(?:--memory |at least )(\d+) ?MB", said)
         if status and least:
             row.append(f"needs {least[1]}")
             limit = int(least[1])
-            status, peak, said = run(words, limit)
+            if limit not in held:
+                held[limit] = run(words, limit)
+            status, peak, said = held[limit]
         row.append(f"{peak:.0f}")
         if status or peak > limit:
             failed.append(f"{layout} {job}, --memory {limit}MB: status {status}, peak {peak:.1f} MB, {said.strip()}")

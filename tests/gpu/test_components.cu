@@ -78,6 +78,31 @@ static void random_raster(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
+/* Steps of integers of each width, of equal values and of values that differ by 1. */
+template <typename T> static void small_raster(qfz_gpu *gpu, qfz_type type)
+{
+    enum { H = 66, W = 140 };
+    std::vector<T> px(H * W);
+    for (size_t i = 0; i < px.size(); i++)
+        px[i] = (T)(i / W / 9 * 3 + i % W / 23 * 5 + (size_t)check_pick(3));
+    qfz_image image = {};
+    image.h = H;
+    image.w = W;
+    image.n_bands = 1;
+    image.type = type;
+    image.pixels = px.data();
+    for (const int connectivity : {4, 8})
+        for (const uint32_t alpha : {0u, 1u}) {
+            check_case(0, "%s, %d-connected, alpha %u", qfz_type_name(type), connectivity, alpha);
+            qfz_rule rule = {};
+            rule.type = type;
+            rule.n_bands = 1;
+            rule.connectivity = connectivity;
+            rule.alpha_level = alpha;
+            components_are(gpu, &image, &rule);
+        }
+}
+
 static void bytes_are(qfz_gpu *gpu, int64_t h, int64_t w, const std::vector<uint8_t> &px,
                       const uint8_t *valid, const qfz_rule *rule)
 {
@@ -148,6 +173,11 @@ int main(int argc, char **argv)
     qfz_gpu gpu = open_gpu(&err);
     for (int64_t number = check_.first; number < check_.cases; number++)
         random_raster(&gpu, number);
+    if (check_.first == 0) {
+        small_raster<uint8_t>(&gpu, QFZ_U8);
+        small_raster<uint16_t>(&gpu, QFZ_U16);
+        small_raster<uint32_t>(&gpu, QFZ_U32);
+    }
     for (int joined = 4; joined <= 8; joined += 4)
         for (int grain = 1; grain <= 16; grain *= 4)
             for (int density = 20; density <= 80; density += 20)

@@ -62,22 +62,27 @@ static void labels_any_raster(qfz_gpu *gpu, int64_t number)
     hostile_free(&made);
 }
 
-/* Squares of grain x grain pixels, each set with a probability. */
-static void labels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int64_t grain, int density)
+/* Squares of grain x grain pixels, each set with a probability, as integers of a type. */
+static void labels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int64_t grain, int density,
+                         qfz_type type = QFZ_U8)
 {
-    check_case(density, "noise, %lld x %lld, grain %lld, density %d", (long long)w, (long long)h,
-               (long long)grain, density);
+    check_case(density, "noise, %lld x %lld, grain %lld, density %d, %s", (long long)w,
+               (long long)h, (long long)grain, density, qfz_type_name(type));
+    const size_t bytes = qfz_type_bytes(type);
     std::vector<uint8_t> squares((size_t)(h * w));
     for (uint8_t &square : squares)
         square = check_chance(density);
     scene s = {};
     s.h = h;
     s.w = w;
-    s.type = QFZ_U8;
+    s.type = type;
     s.valid.resize((size_t)(h * w));
-    for (int64_t p = 0; p < h * w; p++)
-        s.valid[(size_t)p] = squares[(size_t)(p / w / grain * w + p % w / grain)];
-    s.values = s.valid; /* two values; one of them is masked, or none */
+    s.values.resize((size_t)(h * w) * bytes);
+    for (int64_t p = 0; p < h * w; p++) {
+        const uint8_t square = squares[(size_t)(p / w / grain * w + p % w / grain)];
+        s.valid[(size_t)p] = square;
+        s.values[((size_t)p + 1) * bytes - 1] = square; /* two values; one is masked, or none */
+    }
     methods_label(gpu, s, 4);
     methods_label(gpu, s, 8);
     s.valid.clear();
@@ -85,12 +90,13 @@ static void labels_noise(qfz_gpu *gpu, int64_t h, int64_t w, int64_t grain, int 
     methods_label(gpu, s, 8);
 }
 
-/* PROGRAM SEED 0: one small raster, for tools that slow kernels down. */
+/* PROGRAM SEED 0: one small raster of each width, for tools that slow kernels down. */
 int main(int argc, char **argv)
 {
     check_begin(argc, argv, 120);
     qfz_gpu gpu = open_gpu(&err);
-    labels_noise(&gpu, 35, 131, 2, 50);
+    for (const qfz_type type : {QFZ_U8, QFZ_U16, QFZ_I32})
+        labels_noise(&gpu, 35, 131, 2, 50, type);
     for (int64_t number = check_.first; number < check_.cases; number++)
         labels_any_raster(&gpu, number);
     for (int64_t grain = 1; check_.cases > 0 && grain <= 16; grain *= 4)
