@@ -127,8 +127,11 @@ const option option_table[] = {
                   "alpha-omega. A is at least 0, or inf, in the unit of the pixel values. "
                   "Default: equal values join in part label; inf in part alpha-omega."}},
      .set = set_number, .at = AT(job.criterion.alpha), .at_has = AT(job.criterion.has_alpha)},
-    {"--regions-target", TAKES("K"), .commands = FOR_LABEL | FOR_CUT, .section = criterion,
-     .help = {{FOR_CUT,
+    {"--regions-target", TAKES("K"), .commands = FOR_LABEL | FOR_CUT | FOR_INFO,
+     .section = criterion,
+     .help = {{FOR_INFO, "Largest number of regions of label or cut, from which the command finds "
+                         "alpha. Not with --alpha and --background. Default: as without --alpha."},
+              {FOR_CUT,
                "Cut at the least level that gives at most K regions. qfz finds the level from the "
                "curve of SALIENCY, in one more pass over it, and prints the level as alpha. Not "
                "with --alpha and --phase. Default: as --alpha says."},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* job_plan.c - qfz_job_plan(): what a job would do, from its setup alone. */
+#include <math.h>
 #include <string.h>
 
 #include "job/alphas.h"
@@ -8,6 +9,7 @@
 #include "job/output_specs.h"
 #include "job/region_rows.h"
 #include "job/regions_run.h"
+#include "job/regions_target.h"
 #include "job/setup_init.h"
 #include "job/setup_memory.h"
 #include "job/setup_seconds.h"
@@ -225,6 +227,25 @@ static qfz_status make_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     return st;
 }
 
+/* With a largest number of regions: the curve, too, whose journal stays as long as the others.  The
+ * alpha is not known; any alpha above 0 has the same plan. */
+static qfz_status make_target_plan(qfz_job *job, qfz_plan *plan, qfz_error *err)
+{
+    qfz_curve curve = qfz_curve_default();
+    qfz_plan first;
+    job->criterion.alpha = INFINITY;
+    QFZ_TRY(make_plan(job, plan, err));
+    const qfz_job of = qfz_regions_target_curve(job, &curve);
+    QFZ_TRY(make_plan(&of, &first, err));
+    plan->passes += first.passes;
+    plan->rank_seconds += first.rank_seconds;
+    plan->work_bytes += first.work_bytes;
+    if (plan->border_bytes < first.border_bytes) plan->border_bytes = first.border_bytes;
+    if (plan->rank_border_bytes < first.rank_border_bytes)
+        plan->rank_border_bytes = first.rank_border_bytes;
+    return QFZ_OK;
+}
+
 static qfz_status make_regions_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
 {
     *plan = (qfz_plan){0};
@@ -241,8 +262,10 @@ qfz_status qfz_job_plan(const qfz_job *job, qfz_plan *plan, qfz_error *err)
     QFZ_TRY(qfz_job_read(&complete, job, err));
     QFZ_TRY(qfz_api_check(plan, sizeof *plan, "qfz_plan", err));
     QFZ_TRY(qfz_alphas_take(&complete, err));
-    QFZ_TRY(complete.task == QFZ_REGIONS ? make_regions_plan(&complete, &made, err)
-                                         : make_plan(&complete, &made, err));
+    QFZ_TRY(qfz_regions_target_take(&complete, err));
+    QFZ_TRY(complete.task == QFZ_REGIONS  ? make_regions_plan(&complete, &made, err)
+            : complete.regions_target > 0 ? make_target_plan(&complete, &made, err)
+                                          : make_plan(&complete, &made, err));
     qfz_api_write(plan, &made, sizeof made);
     return QFZ_OK;
 }

@@ -76,6 +76,13 @@ static void choose_engine(qfz_job *of)
     of->gpu_memory_bytes = 0;
 }
 
+qfz_job qfz_regions_target_curve(const qfz_job *job, qfz_curve *curve)
+{
+    qfz_job of = curve_of(job, curve);
+    choose_engine(&of);
+    return of;
+}
+
 /* The curve's journal stays until the job itself is complete: a job that resumes has its alpha from
  * it without reading pixels. */
 static qfz_status use_folder(qfz_job *of, char folder[QFZ_WORK_PATH_BYTES], qfz_error *err)
@@ -109,9 +116,8 @@ qfz_status qfz_regions_target_find(qfz_regions_target *target, qfz_job *job, qfz
     *target = (qfz_regions_target){.progress = job->progress, .progress_arg = job->progress_arg};
     job->progress = report_half;
     job->progress_arg = target;
-    qfz_job of = curve_of(job, &curve);
+    qfz_job of = qfz_regions_target_curve(job, &curve);
     if (job->work) QFZ_TRY(use_folder(&of, folder, err));
-    choose_engine(&of);
     QFZ_TRY(qfz_job_run(&of, NULL, err));
     const qfz_status st = choose(&curve, job, err);
     qfz_curve_release(&curve);

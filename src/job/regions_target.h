@@ -17,6 +17,9 @@ typedef struct qfz_regions_target {
  * Alpha becomes 0 until it is found. */
 qfz_status qfz_regions_target_take(qfz_job *job, qfz_error *err);
 
+/* The job that computes the curve, into *curve; its pointers are those of both arguments. */
+qfz_job qfz_regions_target_curve(const qfz_job *job, qfz_curve *curve);
+
 /* Runs the curve of the job, with a work folder within that of the job, and sets the job's alpha.
  * The job then reports the second half of the progress, through target.  Collective. */
 qfz_status qfz_regions_target_find(qfz_regions_target *target, qfz_job *job, qfz_error *err);

@@ -48,6 +48,19 @@ for pair in 9:0:4 4:0:4 3:1:3 2:2:2 1:6:1; do
     found=$(sed -n 's/^ *"\(alpha\|regions\)": \([0-9]*\),*$/\2/p' "$T/stdout" | tr '\n' ':')
     [ "$found" = "${pair#*:}:" ] || wrong "regions-target ${pair%%:*}: $found, $(cat "$T/stdout")"
 done
+# The plan has the passes of the curve, too.
+passes() {
+    run "$qfz" info --json "$@" "$T/in.tif"
+    sed -n 's/^ *"passes": \([0-9]*\),*$/\1/p' "$T/stdout"
+}
+for area in "" "--min-area 2"; do
+    checks=$((checks + 1))
+    # shellcheck disable=SC2086 # two words or none
+    with=$(passes --task label --regions-target 3 $area)
+    # shellcheck disable=SC2086
+    without=$(passes --task label --alpha 3 $area) of_curve=$(passes --task curve $area)
+    [ "$with" -eq $((without + of_curve)) ] || wrong "a plan with a target: $with passes, not $without + $of_curve"
+done
 rm -f "$T/out"/*
 refused "alpha beside a target" 'leave out --alpha' \
     "$qfz" label --regions-target 3 --alpha 2 "$T/in.tif" "$T/out/l.tif"
