@@ -190,7 +190,7 @@ def more_files_than_shells_permit():
 
 if not RANKS:
     more_files_than_shells_permit()
-# Ranks of cut differ from those of label in what they read alone.
+# On ranks, cut differs from label in what it reads, and in nothing else.
 for title, each in KINDS.items():
     if RANKS and "cut" in title:
         continue
