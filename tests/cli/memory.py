@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 66 combinations of layouts of rasters and jobs and
-four limits each.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
+"""memory.py QFZ [PART PARTS]: --memory is the peak of the process, for 66 combinations of layouts of rasters and jobs, with the
+least limit and one or two of three others, in turn.  A job within a limit never takes more; a job that is refused names the least limit, and keeps that one.
 The parts of memory that info names add up to the peak or more; info did not name the tiles that stay in memory between
 passes, and the plan counted neither large blocks of outputs, masks and --stats, nor codecs, nor GDAL's table of few rows of blocks, nor a large least area, nor components longer than wide, for the area filter and for omega,
-nor the areas of many rows and the runs of many chains of polygons, nor the tables of the tiles of each alpha.  With PART of PARTS, every PARTS-th combination.  The last word `all` prints a table of peaks."""
+nor the areas of many rows and the runs of many chains of polygons, nor the tables of the tiles of each alpha.  With PART of PARTS, every PARTS-th combination.  The last word `all`: all limits, and a table of peaks."""
 import json
 import os
 import re
@@ -169,12 +169,22 @@ def prepare(layout, job):
     return [source if word == "SRC" else word for word in JOBS[job]]
 
 
-def check(layout, job, table):
+def limits_of(number, job):
+    """Of the combination of this number."""
+    if sys.argv[-1] == "all":
+        return LIMITS
+    if job in PLAIN:
+        return LIMITS[0], LIMITS[1 + number % 2], LIMITS[3]
+    return LIMITS[0], LIMITS[1 + number % 3]
+
+
+def check(number, table):
+    layout, job = CELLS[number]
     words = prepare(layout, job)
     failed = []
     row = []
     held = {}  # by the least limit that a refused job named
-    for limit in LIMITS:
+    for limit in limits_of(number, job):
         status, peak, said = run(words, limit)
         least = re.search(r"(?:--memory |at least )(\d+) ?MB", said)
         if status and least:
@@ -198,6 +208,7 @@ PYTHON = find_python()
 with tempfile.TemporaryDirectory(prefix="qfz_memory_") as folder:
     os.chdir(folder)
     parts = [int(word) for word in sys.argv[2:4]] if len(sys.argv) > 3 else [0, 1]
-    faults = [fault for layout, job in CELLS[parts[0]::parts[1]] for fault in check(layout, job, sys.argv[-1] == "all")]
-    print("\n".join(faults) if faults else f"{len(CELLS[parts[0]::parts[1]])} x {len(LIMITS)} limits held")
+    numbers = range(len(CELLS))[parts[0]::parts[1]]
+    faults = [fault for number in numbers for fault in check(number, sys.argv[-1] == "all")]
+    print("\n".join(faults) if faults else f"the limits of {len(numbers)} combinations held")
     sys.exit(bool(faults))
